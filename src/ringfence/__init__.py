@@ -1,0 +1,1 @@
+"""One door for every action of an AI agent."""

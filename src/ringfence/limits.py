@@ -1,0 +1,106 @@
+"""Numbers that bound things, and how users write them. Pure values; who enforces each is said beside it."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from ringfence.errors import ConfigError
+
+KIB: Final = 1024
+MIB: Final = 1024 * 1024
+
+SecurityLevel = Literal["STRICT", "SECURE", "STANDARD", "PERMISSIVE"]
+
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(B|KB|KIB|MB|MIB|GB|GIB)?", re.ASCII | re.IGNORECASE)
+_UNITS: Final = {"B": 1, "KB": KIB, "KIB": KIB, "MB": MIB, "MIB": MIB, "GB": 1024 * MIB, "GIB": 1024 * MIB}
+
+
+def parse_size(value: object, field: str, *, least: int = 1) -> int:
+    """Bytes from an int or a text such as `"256MB"` (powers of 1024).
+
+    Raises:
+        ConfigError: not a size, or smaller than `least`; the message names `field`.
+    """
+    size: int | None = None
+    if type(value) is int:
+        size = value
+    elif type(value) is str and (match := _SIZE.fullmatch(value.strip())):
+        size = int(float(match[1]) * _UNITS[(match[2] or "B").upper()])
+    if size is None:
+        raise ConfigError(f"{field} must be a number of bytes or a text like '256MB', not {value!r}")
+    if size < least:
+        raise ConfigError(f"{field} must be at least {least} bytes, not {size}")
+    return size
+
+
+def parse_seconds(value: object, field: str) -> float:
+    """A finite time above zero, in seconds.
+
+    Raises:
+        ConfigError: anything else (booleans, NaN, infinities, text, zero); the message names `field`.
+    """
+    if type(value) not in (int, float) or not math.isfinite(value) or value <= 0:  # type: ignore[arg-type]
+        raise ConfigError(f"{field} must be a finite number of seconds above zero, not {value!r}")
+    return float(value)  # type: ignore[arg-type]
+
+
+def parse_count(value: object, field: str, *, least: int = 0) -> int:
+    """A whole number of at least `least`.
+
+    Raises:
+        ConfigError: anything else (booleans, floats, text); the message names `field`.
+    """
+    if type(value) is not int or value < least:
+        raise ConfigError(f"{field} must be a whole number of at least {least}, not {value!r}")
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueBudget:
+    """How large one value on the wire may be. Checked before parsing (bytes, nodes) and after (depth)."""
+
+    size: int = 5 * MIB
+    """Bytes of its JSON text."""
+    depth: int = 64
+    """Containers inside containers."""
+    nodes: int = 1_000_000
+    """Scalars, list items and object members together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """What one script may use. The host enforces all but `memory` and `cpu`, which are the kernel's."""
+
+    timeout: float
+    """Wall-clock seconds without the time that calls waited for approval."""
+    max_tool_calls: int
+    max_concurrent_calls: int = 10
+    """Calls in flight; further ones wait their turn."""
+    memory: int = 256 * MIB
+    """Bytes of address space on top of what the waiting child has."""
+    output: int = 1 * MIB
+    """Bytes of printed text."""
+    value: ValueBudget = ValueBudget()
+    """One argument object, one tool result, the script's result."""
+    source: int = 1 * MIB
+    """Bytes of source text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelDefaults:
+    """Defaults of one security level (enclave catalogue 1.G, converted to seconds and bytes)."""
+
+    timeout: float
+    max_tool_calls: int
+    output: int
+
+
+LEVELS: Final[dict[str, LevelDefaults]] = {
+    "STRICT": LevelDefaults(timeout=5.0, max_tool_calls=10, output=64 * KIB),
+    "SECURE": LevelDefaults(timeout=15.0, max_tool_calls=50, output=256 * KIB),
+    "STANDARD": LevelDefaults(timeout=30.0, max_tool_calls=100, output=1 * MIB),
+    "PERMISSIVE": LevelDefaults(timeout=60.0, max_tool_calls=1_000, output=10 * MIB),
+}

@@ -1,0 +1,205 @@
+"""The interfaces between parts, on one page. Who implements what is said beside each; nothing here does anything.
+
+Level 0: shells above meet through these and never import each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from ringfence.errors import ErrorInfo, Issue, Status, exception_for
+
+Effect = Literal["read", "write"]
+"""`read`: may run again freely. `write`, and undeclared: may have happened even when the call failed."""
+
+
+class Signal(Protocol):
+    """A cooperative request to stop (`ctx.signal`)."""
+
+    @property
+    def aborted(self) -> bool: ...
+    @property
+    def reason(self) -> str | None: ...
+    def raise_if_aborted(self) -> None: ...
+    async def wait(self) -> None: ...
+
+
+@runtime_checkable
+class Driver(Protocol):
+    """A place where a tool's function runs (first seed, "Driver contract"). Implementations: `sandbox.*`, users'."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def permissions(self) -> object | None: ...
+    def guarantees(self) -> Mapping[str, str]:
+        """What is enforced: guarantee (`kill`, `files`, `network`, …) to mechanism, `"none"` where nothing is."""
+        ...
+
+    async def run(self, fn: Callable[..., Any], args: list[Any], *, signal: Signal | None = None) -> Any:
+        """Call `fn(*args)` in this place and return what it returns, awaited if it is awaitable."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+class InputSchema(Protocol):
+    """The arguments' contract: one validator and the JSON Schema published for it. Implementations: `contract.schema`."""
+
+    def validate(self, data: bytes) -> Any:
+        """The typed value of canonical JSON bytes. Called exactly once per call.
+
+        Raises:
+            InvalidInput: with every issue.
+        """
+        ...
+
+    def json_schema(self) -> dict[str, Any]:
+        """A fresh copy of the published object schema (JSON Schema 2020-12)."""
+        ...
+
+
+class OutputSchema(Protocol):
+    """The result's contract. Implementations: `contract.schema`."""
+
+    def dump(self, value: Any) -> bytes:
+        """JSON text of a result.
+
+        Raises:
+            values.ValueRefused: not representable, or not what was declared.
+        """
+        ...
+
+    def json_schema(self) -> dict[str, Any] | None:
+        """Schema of the dumped result; None when nothing was declared."""
+        ...
+
+
+class InvalidInput(Exception):
+    """Raised by `InputSchema.validate`."""
+
+    def __init__(self, issues: Sequence[Issue]) -> None:
+        super().__init__(f"{len(issues)} issue(s)")
+        self.issues = tuple(issues)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequest:
+    """What an approver sees. Approvers are the privileged tier: this holds the arguments."""
+
+    tool: str
+    description: str
+    input: Any
+    """A private copy of the validated arguments, typed as the tool sees them."""
+    arguments: Mapping[str, Any]
+    """The same as plain JSON values, to show or to store."""
+    digest: str
+    """Name of the canonical arguments: what is approved is what runs."""
+    session_id: str
+    principal: str | None
+    call_id: str
+    run_id: str | None
+    line: int | None
+    """1-based line of the script that made the call."""
+    effect: Effect | None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalInfo:
+    """Second argument of an approval callback (first seed, "Policy callback")."""
+
+    tool: str
+    session_id: str
+
+
+ApprovalHandler = Callable[..., bool | Awaitable[bool]]
+"""`(input, info)` or one `ApprovalRequest`; only the value True approves. Sync or async."""
+
+Approval = Literal["auto", "human"] | ApprovalHandler
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """Where in a script a call was made; identifies the call again when the script is replayed."""
+
+    line: int
+    """1-based line in the user's source."""
+    site: str
+    """Call site, stable for one source text."""
+    task: str
+    """Path of the guest task: `0` is the script, `0.2` its third child."""
+    sequence: int
+    """0-based number of the call within its task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Who calls, and from where."""
+
+    session_id: str
+    principal: str | None = None
+    run_id: str | None = None
+    position: Position | None = None
+
+
+class CallWatch(Protocol):
+    """What the owner of a deadline hears about a call. Methods return at once and never raise."""
+
+    def approval_began(self) -> None: ...
+    def approval_ended(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a script gets back from one call."""
+
+    value: bytes = b"null"
+    """JSON text of the result, when `error` is None."""
+    error: ErrorInfo | None = None
+    status: Status = "succeeded"
+    terminal: bool = False
+    """The run has failed with this error, whatever the script does next."""
+    returnable: bool = False
+    """The tool's own failure, which `throw_on_error=False` turns into data."""
+
+
+class ToolCaller(Protocol):
+    """How an enclave reaches tools. Implementations: `enclave.callers` over a gate or over a plain handler."""
+
+    def catalogue(self) -> Collection[str] | None:
+        """Names that exist; None when only a call can tell."""
+        ...
+
+    async def call(self, name: str, args: bytes, origin: Origin, call_id: str, watch: CallWatch) -> Answer:
+        """One call with canonical JSON arguments. Raises only `asyncio.CancelledError`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a governed call ended."""
+
+    status: Status
+    value: Any = None
+    error: ErrorInfo | None = None
+    tool: str
+    call_id: str
+    attempts: int = 0
+    """Times the tool was started."""
+    duration: float = 0.0
+    """Seconds from request to outcome."""
+    cause: BaseException | None = field(default=None, repr=False, compare=False)
+    """The tool's own exception, for the host only."""
+
+    def unwrap(self) -> Any:
+        """The value.
+
+        Raises:
+            RingfenceError: the class that fits `error.code` (`ToolValidationError`, `ToolApprovalError`, …); the
+                tool's own exception is its `__cause__`.
+        """
+        if self.error is not None:
+            raise exception_for(self.error) from self.cause
+        return self.value

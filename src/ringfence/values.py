@@ -1,0 +1,144 @@
+"""The values that cross the boundary, and the cost of looking at them.
+
+A value is null, a bool, a finite number, text, a list, or an object with text keys. `canonical` is the one way from
+a Python object to bytes (sorted keys, no spaces), `parse` the one way back; both are bounded by a `ValueBudget`
+*before* other code touches the value, and neither calls a method of the value. Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from typing import Any, Final
+
+import msgspec
+
+from ringfence.limits import ValueBudget
+
+JSON = Any
+"""None, bool, int, float, str, list of these, dict from str to these."""
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_SCALARS: Final = frozenset({type(None), bool, int, str})
+
+
+class ValueRefused(Exception):
+    """A value may not cross. `path` is where (`items[3].price`, `""` for the whole value)."""
+
+    def __init__(self, path: str, reason: str, *, too_large: bool = False) -> None:
+        super().__init__(f"{path or 'value'}: {reason}")
+        self.path = path
+        self.reason = reason
+        self.too_large = too_large
+
+
+def canonical(value: object, budget: ValueBudget) -> bytes:
+    """Sorted, compact UTF-8 JSON of a value of exact builtin types.
+
+    Raises:
+        ValueRefused: another type, a cycle, a number that is not finite, text that is not Unicode, or over budget.
+    """
+    check_exact(value, budget)
+    try:
+        text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        data = text.encode()
+    except (UnicodeEncodeError, ValueError, RecursionError) as error:
+        raise ValueRefused("", _reason(error)) from None
+    if len(data) > budget.size:
+        raise ValueRefused("", f"{len(data)} bytes of JSON, more than {budget.size}", too_large=True)
+    return data
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        return "text with a lone surrogate, which is not Unicode"
+    return "not representable as JSON"
+
+
+def check_exact(value: object, budget: ValueBudget) -> None:
+    """Iterative walk: exact builtin types only, within depth and nodes (a cycle exceeds the depth).
+
+    Raises:
+        ValueRefused: with the path of the first offender.
+    """
+    nodes = 0
+    stack: list[tuple[object, str, int]] = [(value, "", 0)]
+    while stack:
+        item, path, depth = stack.pop()
+        nodes += 1
+        if nodes > budget.nodes:
+            raise ValueRefused("", f"more than {budget.nodes} values", too_large=True)
+        kind = type(item)
+        if kind in _SCALARS:
+            continue
+        if kind is float:
+            if not math.isfinite(item):  # type: ignore[arg-type]
+                raise ValueRefused(path, "not a finite number")
+            continue
+        if kind is not list and kind is not dict:
+            raise ValueRefused(path, f"a {kind.__name__} is not a JSON value")
+        if depth >= budget.depth:
+            raise ValueRefused(path, f"nested deeper than {budget.depth} levels, or cyclic", too_large=True)
+        if kind is list:
+            stack.extend((child, f"{path}[{at}]", depth + 1) for at, child in enumerate(item))  # type: ignore[arg-type,var-annotated]
+            continue
+        for key, child in item.items():  # type: ignore[union-attr]
+            if type(key) is not str:  # type: ignore[reportUnknownArgumentType]
+                raise ValueRefused(path, f"an object key is a {type(key).__name__}, not text")  # type: ignore[reportUnknownArgumentType]
+            stack.append((child, f"{path}.{key}" if path else key, depth + 1))  # type: ignore[reportUnknownArgumentType]
+
+
+def parse(data: bytes | msgspec.Raw, budget: ValueBudget) -> JSON:
+    """Python value of JSON text that a hostile peer may have written. Size and node count are bounded before parsing.
+
+    Raises:
+        ValueRefused: not JSON, or over budget.
+    """
+    raw = bytes(data)
+    check_text(raw, budget)
+    try:
+        value: JSON = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise ValueRefused("", f"not valid JSON ({type(error).__name__})") from None
+    _check_depth(value, budget)
+    return value
+
+
+def check_text(raw: bytes, budget: ValueBudget) -> None:
+    """Bound what parsing `raw` could cost, without parsing it.
+
+    Raises:
+        ValueRefused: too many bytes, or too many values.
+    """
+    if len(raw) > budget.size:
+        raise ValueRefused("", f"{len(raw)} bytes of JSON, more than {budget.size}", too_large=True)
+    if len(raw) <= budget.nodes or _structure(raw) <= budget.nodes:
+        return  # every value costs at least one byte of structure
+    if _structure(_STRING.sub(b"", raw)) > budget.nodes:
+        raise ValueRefused("", f"more than {budget.nodes} values", too_large=True)
+
+
+def _structure(raw: bytes) -> int:
+    return raw.count(b",") + raw.count(b"[") + raw.count(b"{") + 1
+
+
+def _check_depth(value: JSON, budget: ValueBudget) -> None:
+    level: list[Any] = [value]
+    for _ in range(budget.depth + 1):
+        inner: list[Any] = []
+        for item in level:
+            if type(item) is dict:
+                inner.extend(child for child in item.values() if type(child) in (dict, list))  # type: ignore[reportUnknownMemberType]
+            elif type(item) is list:
+                inner.extend(child for child in item if type(child) in (dict, list))  # type: ignore[reportUnknownVariableType]
+        if not inner:
+            return
+        level = inner
+    raise ValueRefused("", f"nested deeper than {budget.depth} levels", too_large=True)
+
+
+def digest(data: bytes) -> str:
+    """Name of canonical bytes: `sha256:` and 64 hexadecimal digits."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
