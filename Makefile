@@ -1,0 +1,65 @@
+# The developer's door. Every target makes .venv on its own; after that nothing reaches the network.
+# Paths are relative throughout, so that a checkout may lie under a folder with spaces.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+PY := .venv/bin/python
+export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
+# --no-user: a `user = true` in somebody's pip.conf cannot work inside a virtual environment
+INSTALL := $(PY) -m pip install -qq --no-user --constraint constraints.txt
+# a line from venv.sh becomes make's own error: one line, exit code 2
+VENV = $(call stop,$(shell PYTHON='$(PYTHON)' sh scripts/venv.sh 2>&1))
+stop = $(if $1,$(error $1))
+# what decides whether an environment is up to date
+PINS := pyproject.toml constraints.txt scripts/venv.sh
+
+.PHONY: help demo test check bench agentdojo docs clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+
+demo: .venv/.runtime ## a model-written script works a small shop; you approve its refund
+	@$(PY) -m examples.order_desk
+
+test: check ## everything: lint, format, types, all tests
+	@$(PY) -m pytest -q
+
+check: .venv/.dev ## lint, format, strict types, architecture
+	@$(PY) -m ruff check --quiet .
+	@$(PY) -m ruff format --quiet --check . || { echo "ringfence: not formatted; run: .venv/bin/ruff format ." >&2; exit 1; }
+	@$(PY) -m basedpyright --level error
+	@$(PY) -m pytest -q tests/architecture
+
+bench: .venv/.runtime ## ratios against bare baselines; BENCH_QUICK=1 for a short run
+	@$(PY) -m benchmarks.bench
+
+agentdojo: .venv/.agentdojo ## 56 tasks of the public AgentDojo suites through ringfence
+	@$(PY) -m benchmarks.agentdojo
+
+docs: .venv/.dev ## write the generated parts of the documentation again
+	@$(PY) scripts/write_docs.py
+
+clean: ## remove the environment and caches
+	@rm -rf .venv .ruff_cache .pytest_cache .hypothesis build dist
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.runtime: $(PINS)
+	$(VENV)@:
+	@echo "ringfence: installing into .venv (once, about half a minute)" >&2
+	@$(INSTALL) --editable .
+	@touch $@
+
+.venv/.dev: $(PINS)
+	$(VENV)@:
+	@echo "ringfence: installing into .venv (once, about half a minute)" >&2
+	@$(INSTALL) --editable '.[dev]'
+	@touch .venv/.runtime $@
+
+.venv/.agentdojo: $(PINS)
+	$(VENV)@:
+	@echo "ringfence: installing AgentDojo into .venv (once, about half a minute)" >&2
+	@$(INSTALL) --editable '.[agentdojo]'
+	@touch .venv/.runtime $@
