@@ -1,0 +1,1 @@
+"""Tests of ringfence; folders mirror `src/ringfence`."""

@@ -1,0 +1,1 @@
+"""Rules about the source itself. Each failure names file, line and the smallest fix."""

@@ -1,0 +1,130 @@
+"""Imports only point down (ARCHITECTURE.md, "Levels")."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from tests.architecture.source import PACKAGE, Module, modules, own_imports, report
+
+# first match wins; names are below `ringfence`
+LEVELS: tuple[tuple[str, int], ...] = (
+    ("errors", 0),
+    ("events", 0),
+    ("limits", 0),
+    ("values", 0),
+    ("ports", 0),
+    ("contract", 1),
+    ("contract.*", 1),
+    ("gate", 1),
+    ("gate.states", 1),
+    ("gate.machine", 1),
+    ("enclave", 1),
+    ("enclave.protocol", 1),
+    ("enclave.source", 1),
+    ("enclave.check", 1),
+    ("enclave.check.*", 1),
+    ("enclave.stubs", 1),
+    ("sandbox", 1),
+    ("sandbox.jail", 1),
+    ("sandbox.guarantees", 1),
+    ("sandbox.jail.plan", 1),
+    ("gate.*", 2),
+    ("sandbox.*", 2),
+    ("enclave.*", 3),
+    ("boundary", 4),
+    ("", 4),
+    ("testing", 5),
+    ("testing.*", 5),
+    ("cli", 5),
+    ("cli.*", 5),
+    ("__main__", 5),
+)
+
+# (importer, imported): not even where the levels would allow it
+STRANGERS: tuple[tuple[str, str, str], ...] = (
+    ("gate.*", "sandbox.*", "meet through ports.Driver"),
+    ("sandbox.*", "gate.*", "meet through ports.Driver"),
+    ("contract.*", "gate.*", "a contract does not know how calls are run"),
+    ("contract.*", "enclave.*", "a contract does not know who calls"),
+    ("contract.*", "sandbox.*", "a contract names a driver only as ports.Driver"),
+    ("enclave.*", "gate.*", "an enclave reaches tools through ports.ToolCaller; callers.py is the one bridge"),
+)
+BRIDGES: frozenset[tuple[str, str]] = frozenset()
+
+
+def level(short: str) -> int | None:
+    return next((at for pattern, at in LEVELS if fnmatchcase(short, pattern)), None)
+
+
+def short_name(target: str) -> str:
+    return target[len(PACKAGE) + 1 :]
+
+
+def test_every_module_has_a_level() -> None:
+    problems = [
+        f"{module.at(1)}: fix: give {module.short!r} a level in tests/architecture/test_levels.py"
+        for module in modules()
+        if level(module.short) is None
+    ]
+    assert not problems, report(problems)
+
+
+def test_imports_only_point_down() -> None:
+    problems: list[str] = []
+    for module in modules():
+        for item in own_imports(module):
+            own, other = level(module.short), level(short_name(item.target))
+            if own is not None and other is not None and other > own:
+                problems.append(
+                    f"{module.at(item.line)}: level {own} imports {item.target} of level {other}; "
+                    "fix: pass it in, or go through ports.py"
+                )
+    assert not problems, report(problems)
+
+
+def test_parts_that_meet_through_ports_do_not_import_each_other() -> None:
+    problems = [
+        f"{module.at(item.line)}: {module.name} imports {item.target}; fix: {reason}"
+        for module in modules()
+        for item in own_imports(module)
+        for importer, imported, reason in STRANGERS
+        if fnmatchcase(module.short, importer) and fnmatchcase(short_name(item.target), imported)
+        if (module.short, short_name(item.target)) not in BRIDGES
+    ]
+    assert not problems, report(problems)
+
+
+def test_nobody_imports_the_top_level() -> None:
+    problems = [
+        f"{module.at(item.line)}: imports {item.target}; fix: move what is shared down"
+        for module in modules()
+        for item in own_imports(module)
+        if level(short_name(item.target)) == 5 and top(module.short) != top(short_name(item.target))
+    ]
+    assert not problems, report(problems)
+
+
+def test_packages_below_the_top_hold_only_a_docstring() -> None:
+    problems = [
+        f"{module.at(node)}: a package that imports is loaded by everybody below it; fix: move this into a module"
+        for module in modules()
+        if module.is_package and module.short and not module.short.startswith("cli")
+        for node in module.tree.body[1:]
+    ]
+    assert not problems, report(problems)
+
+
+def test_wiring_happens_in_one_file() -> None:
+    wiring = [module.short for module in modules() if wires(module)]
+    assert set(wiring) <= {"boundary"}, f"only boundary.py may import both a gate runner and a driver, not {wiring}"
+
+
+def wires(module: Module) -> bool:
+    targets = {short_name(item.target) for item in own_imports(module)}
+    return any(name.startswith("gate.") and level(name) == 2 for name in targets) and any(
+        name.startswith("sandbox.") and level(name) == 2 for name in targets
+    )
+
+
+def top(short: str) -> str:
+    return short.partition(".")[0]
