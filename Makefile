@@ -10,6 +10,8 @@ PY := .venv/bin/python
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 # --no-user: a `user = true` in somebody's pip.conf cannot work inside a virtual environment
 INSTALL := $(PY) -m pip install -qq --no-user --constraint constraints.txt
+# without its dependencies: AgentDojo would bring every model client, and the suites need none
+AGENTDOJO := --no-deps --requirement benchmarks/agentdojo/requirements.txt
 # a line from venv.sh becomes make's own error: one line, exit code 2
 VENV = $(call stop,$(shell PYTHON='$(PYTHON)' sh scripts/venv.sh 2>&1))
 stop = $(if $1,$(error $1))
@@ -28,7 +30,7 @@ test: check ## everything: lint, format, types, all tests
 	@$(PY) -m pytest -q
 
 check: .venv/.dev ## lint, format, strict types, architecture
-	@$(PY) -m ruff check --quiet .
+	@$(PY) -m ruff check --quiet --output-format concise .
 	@$(PY) -m ruff format --quiet --check . || { echo "ringfence: not formatted; run: .venv/bin/ruff format ." >&2; exit 1; }
 	@$(PY) -m basedpyright --level error
 	@$(PY) -m pytest -q tests/architecture
@@ -52,14 +54,13 @@ clean: ## remove the environment and caches
 	@$(INSTALL) --editable .
 	@touch $@
 
-.venv/.dev: $(PINS)
+.venv/.agentdojo: .venv/.runtime benchmarks/agentdojo/requirements.txt
+	@$(INSTALL) $(AGENTDOJO)
+	@touch $@
+
+.venv/.dev: $(PINS) benchmarks/agentdojo/requirements.txt
 	$(VENV)@:
 	@echo "ringfence: installing into .venv (once, about half a minute)" >&2
 	@$(INSTALL) --editable '.[dev]'
-	@touch .venv/.runtime $@
-
-.venv/.agentdojo: $(PINS)
-	$(VENV)@:
-	@echo "ringfence: installing AgentDojo into .venv (once, about half a minute)" >&2
-	@$(INSTALL) --editable '.[agentdojo]'
-	@touch .venv/.runtime $@
+	@$(INSTALL) $(AGENTDOJO)
+	@touch .venv/.runtime .venv/.agentdojo $@

@@ -60,7 +60,15 @@ def test_every_public_method_is_documented(name: str) -> None:
     assert not bare, f"rf.{name}: no docstring on {bare}"
 
 
-@pytest.mark.parametrize("name", [module.name for module in modules() if not module.path.stem.endswith("_unsafe")])
+# files of the guest run in the jailed process only; `__main__` runs when imported
+HOST = [
+    module.name
+    for module in modules()
+    if not module.short.startswith("enclave.engines") and not module.path.stem.endswith(("_unsafe", "__main__"))
+]
+
+
+@pytest.mark.parametrize("name", HOST)
 def test_every_module_imports_on_its_own(name: str) -> None:
     import_module(name)
 

@@ -1,0 +1,1 @@
+"""Tools of the repository itself; no part of the package."""

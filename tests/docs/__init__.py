@@ -1,0 +1,1 @@
+"""The documentation runs: every program in it, and every output it shows."""
