@@ -60,8 +60,8 @@ def errors_page() -> str:
 
 def with_picture(page: str) -> str:
     """The page with the block between the two marks replaced by the gate's own table."""
-    marked = re.compile(r"(<!-- generated: gate -->\n)```text\n.*?```\n(<!-- /generated -->)", re.DOTALL)
-    replaced, count = marked.subn(lambda match: f"{match[1]}```text\n{picture().rstrip()}\n```\n{match[2]}", page)
+    marked = re.compile(r"(<!-- generated: gate -->\n\n)```mermaid\n.*?```\n(\n<!-- /generated -->)", re.DOTALL)
+    replaced, count = marked.subn(lambda match: f"{match[1]}```mermaid\n{picture().rstrip()}\n```\n{match[2]}", page)
     if count != 1:
         raise SystemExit("ARCHITECTURE.md needs exactly one block between `<!-- generated: gate -->` and its end")
     return replaced

@@ -23,10 +23,12 @@ RESERVED: dict[str, str] = {
 
 
 def coded(module: Module) -> Iterator[tuple[ast.AST, str]]:
-    """Every `code="…"` argument or default, except those of findings in a script, which have their own names."""
+    """Every `code="…"` argument or default, except of findings and issues, which have names of their own."""
     for node in ast.walk(module.tree):
         match node:
-            case ast.Call(func=func, keywords=keywords) if not (dotted(func) or "").lower().endswith("finding"):
+            case ast.Call(func=func, keywords=keywords) if (
+                not (dotted(func) or "").lower().endswith(("finding", "found", "issue"))
+            ):
                 for keyword in keywords:
                     if keyword.arg == "code" and isinstance(keyword.value, ast.Constant):
                         yield keyword.value, str(keyword.value.value)

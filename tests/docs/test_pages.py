@@ -17,7 +17,7 @@ BLOCKS = [block for page in PAGES for block in blocks(page)]
 FILES = [block for block in BLOCKS if "file" in block.options]
 PROGRAMS = [block for block in BLOCKS if block.language == "python" and "only" not in block.options]
 SESSIONS = [block for block in BLOCKS if block.language == "console"]
-LANGUAGES = frozenset({"python", "console", "text", "toml"})
+LANGUAGES = frozenset({"python", "console", "text", "toml", "sh", "mermaid"})
 ENVIRONMENT = {
     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     "HOME": os.environ.get("HOME", "/"),
