@@ -1,0 +1,92 @@
+"""Text that others wrote, made harmless for a terminal, and values as JSON text.
+
+Tool names, arguments, results, printed output and error messages may hold escape sequences, line breaks, or marks
+that reverse the reading direction. `safe` shows them as `\\x1b` and the like. Knows nothing of rich: callers put the
+result into `rich.text.Text`, which never reads markup. Pure; every file of this package that prints calls it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, Final, cast
+from uuid import UUID
+
+_SUSPECT: Final = re.compile(r"[^ -~]")
+
+
+def safe(text: str, *, keep: str = "") -> str:
+    """`text` with every character that a terminal would obey shown as its escape, except those in `keep`."""
+    return _SUSPECT.sub(lambda found: found[0] if found[0] in keep else _escaped(found[0]), text)
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii") if _is_hidden(char) else char
+
+
+def _is_hidden(char: str) -> bool:
+    """It shows nothing, changes how what follows is shown, or is unknown to this Python."""
+    return not char.isprintable() and unicodedata.category(char) != "Zs"
+
+
+def brief(text: str, width: int) -> str:
+    """`safe` text of at most `width` characters, cut in the middle of nothing: the end is replaced by `…`."""
+    shown = safe(text)
+    return shown if len(shown) <= width else shown[: max(width - 1, 0)] + "…"
+
+
+def json_text(value: object, *, indent: int | None = 2) -> str:
+    """JSON for people: not ASCII-only, but with hidden characters escaped, so that it parses to the same value."""
+    text = json.dumps(plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    return _SUSPECT.sub(lambda found: found[0] if found[0] == "\n" else _json_escaped(found[0]), text)
+
+
+def _json_escaped(char: str) -> str:
+    return json.dumps(char)[1:-1] if _is_hidden(char) else char
+
+
+def json_line(value: object) -> str:
+    """JSON for programs: ASCII only, whatever the encoding of standard output is."""
+    return json.dumps(plain(value), ensure_ascii=True, allow_nan=False)
+
+
+def plain(value: object) -> Any:
+    """Values of a script as JSON values: dates as ISO 8601, decimals and UUIDs as text, bytes as base64."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case Mapping():
+            items = cast("Mapping[object, object]", value).items()
+            return {str(key): plain(item) for key, item in items}
+        case bytes():
+            return b64encode(value).decode("ascii")
+        case datetime() | date() | time():
+            return value.isoformat()
+        case Decimal() | UUID():
+            return str(value)
+        case Sequence():
+            return [plain(item) for item in cast("Sequence[object]", value)]
+        case _:
+            raise TypeError(f"a {type(value).__name__} is not a value that a script can return")
+
+
+def seconds(duration: float) -> str:
+    """A duration for people: `850 µs`, `12 ms`, `3.4 s`, `2 min 05 s`."""
+    if duration < 0.000_999_5:
+        return f"{duration * 1e6:.0f} µs"
+    if duration < 0.999_5:
+        return f"{duration * 1e3:.3g} ms" if duration < 0.009_95 else f"{duration * 1e3:.0f} ms"
+    if duration < 59.95:
+        return f"{duration:.1f} s"
+    minutes, rest = divmod(round(duration), 60)
+    return f"{minutes} min {rest:02d} s"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 call`, `2 calls`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,1 @@
+"""The command line: its pure parts alone, and the whole command as a person or a program runs it."""
