@@ -172,6 +172,10 @@ class ToolCaller(Protocol):
         """Names that exist; None when only a call can tell."""
         ...
 
+    def effects(self) -> Mapping[str, Effect | None]:
+        """Declared effect of every tool known by name."""
+        ...
+
     async def call(self, name: str, args: bytes, origin: Origin, call_id: str, watch: CallWatch) -> Answer:
         """One call with canonical JSON arguments. Raises only `asyncio.CancelledError`."""
         ...

@@ -142,3 +142,15 @@ def _check_depth(value: JSON, budget: ValueBudget) -> None:
 def digest(data: bytes) -> str:
     """Name of canonical bytes: `sha256:` and 64 hexadecimal digits."""
     return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def recode(value: JSON, budget: ValueBudget) -> bytes:
+    """Canonical bytes of a value that `parse` made, which need no second look.
+
+    Raises:
+        ValueRefused: over the budget's bytes.
+    """
+    data = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+    if len(data) > budget.size:
+        raise ValueRefused("", f"{len(data)} bytes of JSON, more than {budget.size}", too_large=True)
+    return data

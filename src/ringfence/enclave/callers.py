@@ -1,0 +1,123 @@
+"""How a script's call reaches the host: through a gate over governed tools, or through one plain handler.
+
+Both turn whatever happens into an `Answer`: data for the guest, and whether the run goes on. Knows the gate and the
+error table; neither frames nor processes. `session` calls it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from ringfence import values
+from ringfence.contract.schema import AnyOutput
+from ringfence.enclave.protocol import clip
+from ringfence.errors import CODES, ErrorInfo, Family, Status, ToolError
+from ringfence.gate.runner import Gate
+from ringfence.limits import ValueBudget
+from ringfence.ports import Answer, CallWatch, Effect, Origin, OutputSchema
+
+ToolHandler = Callable[[str, Any], Awaitable[Any]]
+"""`(tool name, arguments)`; exactly these two (second seed, "Tool Handler Signature")."""
+
+
+class GateCaller:
+    """Calls governed tools."""
+
+    def __init__(self, gate: Gate, budget: ValueBudget) -> None:
+        self._gate = gate
+        self._budget = budget
+        self._effects = MappingProxyType({tool.name: tool.effect for tool in gate.tools})
+
+    def catalogue(self) -> Collection[str]:
+        return self._effects.keys()
+
+    def effects(self) -> Mapping[str, Effect | None]:
+        return self._effects
+
+    async def call(self, name: str, args: bytes, origin: Origin, call_id: str, watch: CallWatch) -> Answer:
+        outcome = await self._gate.call(name, args, origin=origin, call_id=call_id, watch=watch)
+        if outcome.error is not None:
+            return _error_answer(outcome.error, outcome.status)
+        return _value_answer(self._gate.tools[name].output, outcome.value, self._budget)
+
+
+class HandlerCaller:
+    """Calls one handler for every name (second seed, "Basic Tool Handler"). Its exceptions' text reaches the script."""
+
+    def __init__(self, handler: ToolHandler | None, budget: ValueBudget) -> None:
+        self._handler = handler
+        self._budget = budget
+        self._output = AnyOutput()
+
+    def catalogue(self) -> None:
+        return None
+
+    def effects(self) -> Mapping[str, Effect | None]:
+        return MappingProxyType({})
+
+    async def call(self, name: str, args: bytes, origin: Origin, call_id: str, watch: CallWatch) -> Answer:
+        if self._handler is None:
+            error = ErrorInfo(code="no_tool_handler", message="this enclave has no tools", hint="pass tools= or tool_handler=")
+            return _error_answer(error, "refused")
+        if not _is_bridge_name(name):
+            text = "a tool name is a letter followed by letters, digits and : . _ -"
+            return _error_answer(ErrorInfo(code="unknown_tool", message=text), "refused")
+        try:
+            value: Any = self._handler(name, values.parse(args, self._budget))
+            if inspect.isawaitable(value):
+                value = await value
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            return _error_answer(_raised(asyncio.CancelledError("cancelled")), "failed")
+        except Exception as error:
+            return _error_answer(_raised(error), "failed")
+        return _value_answer(self._output, value, self._budget)
+
+
+def _is_bridge_name(name: str) -> bool:
+    """Names that every adapter can carry (enclave catalogue, D4k)."""
+    return name[0].isascii() and name[0].isalpha() and all(c.isascii() and (c.isalnum() or c in ":._-") for c in name)
+
+
+def _raised(error: BaseException) -> ErrorInfo:
+    """A handler's exception as data: class name, text, and its own code when it is text."""
+    name = type(error).__name__
+    text = error.text if isinstance(error, ToolError) else _text(error)
+    code = getattr(error, "code", None)
+    data = {"code": code[:128]} if isinstance(code, str) else {}
+    return ErrorInfo(code="tool_raised", message=clip(text or "Tool call failed", 4096), name=name, data=data)
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # the exception's own __str__ failed; its class is all there is
+        return type(error).__name__
+
+
+def _error_answer(error: ErrorInfo, status: Status) -> Answer:
+    family = CODES[error.code].family
+    return Answer(
+        error=error,
+        status=status,
+        terminal=family not in (Family.CORRECTABLE, Family.FAILURE),
+        returnable=family is Family.FAILURE,
+    )
+
+
+def _value_answer(output: OutputSchema, value: Any, budget: ValueBudget) -> Answer:
+    """The result as JSON text; a result that cannot cross is the tool's failure."""
+    try:
+        data = output.dump(value)
+        values.check_text(data, budget)
+    except values.ValueRefused as refused:
+        message = f"the tool's result was refused: {refused}"
+        hint = "return less: filter or page in the tool" if refused.too_large else None
+        return _error_answer(ErrorInfo(code="bad_result", message=message, hint=hint), "failed")
+    return Answer(value=data)

@@ -1,0 +1,208 @@
+"""How a script reaches tools: `call_tool`, the namespaces, and the errors that it may catch.
+
+Runs inside the jail, standard library only. A call is a coroutine, so nothing happens until it is awaited; each one
+carries its position (line, call site, path of the asyncio task, number within the task), which names the call again
+when the script is replayed. Knows the frames of `enclave.protocol`; `guest_world` installs it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Coroutine, Mapping
+from typing import Any, Final, NoReturn
+
+from ringfence.enclave.engines import guest_values
+from ringfence.enclave.engines.guest_wire import Channel, dumps
+
+MISSING: Final = object()
+
+
+class ToolError(Exception):
+    """A tool call failed. `code` is the host's, `tool_name` the tool's, `name` the class of the tool's exception."""
+
+    def __init__(self, message: str, code: str, name: str, tool_name: str, hint: str | None, call_id: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.name = name
+        self.tool_name = tool_name
+        self.hint = hint
+        self._call_id = call_id
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class ToolArgumentError(ToolError, TypeError):
+    """The arguments were refused; the tool did not run."""
+
+
+class ToolRefused(ToolError):
+    """The host refused the call for good: the run fails with this error, whatever the script does next."""
+
+
+class _TaskState:
+    """Position of one asyncio task: its path, its calls, its children."""
+
+    __slots__ = ("calls", "children", "path")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.calls = 0
+        self.children = 0
+
+
+class Bridge:
+    """One run's calls."""
+
+    def __init__(self, channel: Channel, loop: asyncio.AbstractEventLoop) -> None:
+        self._channel = channel
+        self._loop = loop
+        self._next = 0
+        self._created = 0
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self.unstarted: dict[int, tuple[str, int]] = {}
+        """Calls that exist but were never awaited: number to name and line."""
+        self._root = _TaskState("")
+        self._states: dict[asyncio.Task[Any], _TaskState] = {}
+        channel.on_frame = self._on_frame
+        loop.set_task_factory(self._make_task)  # type: ignore[arg-type]
+
+    def _make_task(self, loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, Any], **options: Any) -> Any:
+        parent = self._states.get(asyncio.current_task(loop), self._root) if asyncio.current_task(loop) else self._root
+        task = asyncio.Task(coro, loop=loop, **options)
+        self._states[task] = _TaskState(f"{parent.path}.{parent.children}" if parent.path else str(parent.children))
+        parent.children += 1
+        task.add_done_callback(self._forget)
+        return task
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        self._states.pop(task, None)
+
+    def call_tool(self, name: str, args: object = MISSING, throw_on_error: object = True) -> Coroutine[Any, Any, Any]:
+        """Call a tool with a mapping of arguments and return its result.
+
+        With `throw_on_error=False` a failure of the tool itself comes back as
+        `{"success": False, "error": {"name", "message", "code", "tool_name"}}`, a result as
+        `{"success": True, "data": …}`.
+        """
+        frame = sys._getframe(1)
+        return self.start(name, args, throw_on_error, frame.f_lineno, frame.f_lasti)
+
+    def start(self, name: object, args: object, throw: object, line: int, at: int) -> Coroutine[Any, Any, Any]:
+        if type(name) is not str or not name:
+            raise TypeError("call_tool: the tool's name must be text")
+        self._created += 1
+        number = self._created
+        self.unstarted[number] = (name, line)
+        return self._call(name, args, throw is not False, line, at, number)
+
+    async def _call(self, name: str, args: object, throw: bool, line: int, at: int, number: int) -> Any:
+        del self.unstarted[number]
+        task = asyncio.current_task(self._loop)
+        state = self._states.get(task, self._root) if task is not None else self._root
+        self._next += 1
+        call_id = self._next
+        text, fault = _arguments(args)
+        head = f'{{"t":"call","id":{call_id},"name":{dumps(name[:300])},"line":{line},"site":"{line}:{at}",'
+        tail = f'"task":"{state.path}","seq":{state.calls},"args":{text}'
+        state.calls += 1
+        self._channel.flush_text()
+        self._channel.queue(head + tail + (f',"fault":{dumps(fault[:300])}}}' if fault else "}"))
+        self._channel.outstanding += 1
+        future: asyncio.Future[dict[str, Any]] = self._loop.create_future()
+        self._waiting[call_id] = future
+        answer = await future
+        if answer["t"] == "ok":
+            return answer["value"] if throw else {"success": True, "data": answer["value"]}
+        if throw or not answer["returnable"]:
+            raise _error(answer)
+        error = {key: answer[key] for key in ("name", "message", "code")}
+        return {"success": False, "error": {**error, "tool_name": answer["tool"]}}
+
+    def _on_frame(self, frame: dict[str, Any]) -> None:
+        self._channel.outstanding -= 1
+        future = self._waiting.pop(frame["id"])
+        if not future.done():
+            future.set_result(frame)
+
+
+def _arguments(args: object) -> tuple[str, str | None]:
+    """JSON text, and why it is refused if it is."""
+    if args is MISSING:
+        return "null", "Tool arguments must be an object; pass a dict, {} for none"
+    if not isinstance(args, Mapping):
+        return "null", f"Tool arguments must be an object, not {type(args).__name__}; pass a dict"
+    try:
+        return guest_values.encode(dict(args)), None
+    except guest_values.NotData as error:
+        return "null", f"argument {error}"
+
+
+def _error(answer: dict[str, Any]) -> ToolError:
+    kind = ToolRefused if answer["terminal"] else ToolArgumentError if answer["code"] == "invalid_input" else ToolError
+    return kind(answer["message"], answer["code"], answer["name"], answer["tool"], answer["hint"], answer["id"])
+
+
+class _Method:
+    """One tool of a namespace."""
+
+    __slots__ = ("_bridge", "_tool")
+
+    def __init__(self, bridge: Bridge, tool: str) -> None:
+        object.__setattr__(self, "_bridge", bridge)
+        object.__setattr__(self, "_tool", tool)
+
+    def __call__(self, args: object = MISSING, /, throw_on_error: object = True, **named: object) -> Any:
+        frame = sys._getframe(1)
+        if args is MISSING:
+            if throw_on_error is not True:
+                named["throw_on_error"] = throw_on_error  # the keyword form carries arguments only
+            args = named
+        elif named:
+            raise TypeError(f"{self._tool}: pass one mapping or keyword arguments, not both")
+        return self._bridge.start(self._tool, args, throw_on_error, frame.f_lineno, frame.f_lasti)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("tools cannot be changed")
+
+    def __repr__(self) -> str:
+        return f"<tool {self._tool}>"
+
+
+class Namespace:
+    """Tools under one name. Only configured members exist; nothing can be added or replaced."""
+
+    __slots__ = ("_members", "_name")
+
+    def __init__(self, name: str, members: Mapping[str, _Method]) -> None:
+        object.__setattr__(self, "_name", name)
+        object.__setattr__(self, "_members", members)
+
+    def __getattr__(self, name: str) -> _Method:
+        try:
+            return self._members[name]
+        except KeyError:
+            import difflib
+
+            close = difflib.get_close_matches(name, self._members, n=1)
+            hint = f". Did you mean {self._name}.{close[0]}?" if close else f"; it has {', '.join(self._members)}"
+            raise AttributeError(f"{self._name} has no tool {name!r}{hint}") from None
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{self._name} cannot be changed")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{self._name} cannot be changed")
+
+    def __dir__(self) -> list[str]:
+        return list(self._members)
+
+    def __repr__(self) -> str:
+        return f"<namespace {self._name}: {', '.join(self._members)}>"
+
+
+def namespace(bridge: Bridge, name: str, methods: Mapping[str, str]) -> Namespace:
+    """A namespace from its description: method to tool name."""
+    return Namespace(name, {method: _Method(bridge, tool) for method, tool in methods.items()})

@@ -1,0 +1,160 @@
+"""From a script's values to JSON text, with the place of the first value that is not data.
+
+Runs inside the jail, standard library only. The fast path is the C encoder; only its hook and the keys of objects
+need Python. Knows nothing of calls or frames.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime
+import decimal
+import enum
+import fractions
+import json
+import math
+import types
+import uuid
+from collections import abc
+from typing import Any, Final
+
+MAX_STEPS: Final = 2_000_000
+_CONTAINERS: Final = (dict, list, tuple)
+
+
+class NotData(Exception):
+    """A value that cannot leave the script. `path` is where, `""` for the whole value."""
+
+    def __init__(self, path: str, reason: str, value: object = None) -> None:
+        super().__init__(f"{path}: {reason}" if path else reason)
+        self.path = path
+        self.reason = reason
+        self.value = value
+
+
+def encode(value: object) -> str:
+    """JSON text. Sets and tuples become lists, models and dataclasses objects, dates ISO text, Decimal and UUID text,
+    bytes base64 text.
+
+    Raises:
+        NotData: NaN, infinity, a lone surrogate, a cycle, keys that are not text, functions, classes, generators,
+            coroutines, files, and objects of other classes.
+    """
+    if not _plain_keys(value):
+        raise _locate(value)
+    try:
+        text = _encoder.encode(value)
+    except _Refused as refused:
+        raise _locate(value, refused) from None
+    except (ValueError, TypeError, RecursionError):
+        raise _locate(value) from None
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise _locate(value) from None
+    return text
+
+
+class _Refused(Exception):
+    def __init__(self, value: object) -> None:
+        super().__init__()
+        self.value = value
+
+
+def _convert(value: object) -> Any:
+    """The encoder's hook for what JSON does not have."""
+    match value:
+        case set() | frozenset() | abc.KeysView() | abc.ValuesView() | range():
+            return list(value)
+        case abc.ItemsView():
+            return [list(pair) for pair in value]
+        case datetime.datetime() | datetime.date() | datetime.time():
+            return value.isoformat()
+        case decimal.Decimal() | uuid.UUID() | fractions.Fraction():
+            if isinstance(value, decimal.Decimal) and not value.is_finite():
+                raise _Refused(value)
+            return str(value)
+        case datetime.timedelta():
+            return value.total_seconds()
+        case bytes() | bytearray():
+            return base64.b64encode(value).decode()
+        case enum.Enum():
+            return value.value
+        case types.MappingProxyType():
+            return dict(value)
+        case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        case abc.Sequence() if type(value).__module__ == "collections":  # deque, UserList
+            return list(value)
+        case _:
+            raise _Refused(value)
+
+
+_encoder: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_convert)
+
+
+def _plain_keys(value: object) -> bool:
+    """Whether every object below has text keys; the C encoder would turn others into text silently."""
+    stack: list[Any] = [value]
+    steps = 0
+    while stack:
+        item = stack.pop()
+        steps += 1
+        if steps > MAX_STEPS:
+            return True  # cyclic or huge: the encoder or the host refuses it
+        if isinstance(item, dict):
+            if not all(isinstance(key, str) for key in item):  # type: ignore[reportUnknownVariableType]
+                return False
+            item = item.values()  # type: ignore[reportUnknownVariableType]
+        elif not isinstance(item, (list, tuple)):
+            continue
+        stack.extend(child for child in item if isinstance(child, _CONTAINERS))  # type: ignore[reportUnknownVariableType]
+    return True
+
+
+def _locate(value: object, refused: _Refused | None = None) -> NotData:
+    """Walk slowly to the first offender, for its path."""
+    stack: list[tuple[Any, str, tuple[int, ...]]] = [(value, "", ())]
+    steps = 0
+    while stack and steps < MAX_STEPS:
+        item, path, above = stack.pop()
+        steps += 1
+        if id(item) in above:
+            return NotData(path, "contains itself")
+        if (reason := _scalar_problem(item)) is not None:
+            return NotData(path, reason, item)
+        if len(above) > 500:
+            return NotData(path[:200], "is nested too deeply")
+        inner = (*above, id(item))
+        if isinstance(item, dict):
+            for key in item:  # type: ignore[reportUnknownVariableType]
+                if not isinstance(key, str):
+                    kind = type(key).__name__  # type: ignore[reportUnknownArgumentType]
+                    return NotData(path, f"an object key is of type {kind}, not text; use str(key)")
+            children = [(child, f"{path}.{key}" if path else str(key), inner) for key, child in item.items()]  # type: ignore[reportUnknownVariableType]
+        elif isinstance(item, (list, tuple)):
+            children = [(child, f"{path}[{at}]", inner) for at, child in enumerate(item)]  # type: ignore[reportUnknownVariableType]
+        elif item is None or isinstance(item, (str, int, float)):
+            continue
+        else:
+            try:
+                children = [(_convert(item), path, inner)]
+            except _Refused:
+                return NotData(path, f"a value of type {type(item).__name__} is not data", item)
+        stack.extend(reversed(children))
+    if refused is not None:
+        return NotData("", f"a value of type {type(refused.value).__name__} is not data", refused.value)
+    return NotData("", "is too large or too deep to leave the script")
+
+
+def _scalar_problem(item: object) -> str | None:
+    if isinstance(item, float) and not math.isfinite(item):
+        return f"{item!r} is not a finite number"
+    if isinstance(item, str):
+        try:
+            item.encode()
+        except UnicodeEncodeError:
+            return "text with a lone surrogate, which is not Unicode"
+    return None

@@ -1,0 +1,203 @@
+"""What a script finds around it: modules, clock, randomness, ids, printing. Everything else is absent or refused.
+
+Runs inside the jail, standard library only. `preload` runs once, before the jail closes, and imports every module
+that scripts may use, because afterwards nothing can be opened. `install` runs once per child. Time, randomness and
+ids come from the host's frame, so that a replayed script sees the same ones. Nothing here is the wall: that is the
+kernel's.
+"""
+
+from __future__ import annotations
+
+import builtins
+import datetime
+import importlib
+import io
+import os
+import random
+import sys
+import time
+import uuid
+import warnings
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from typing import Any, Final, NoReturn
+
+from ringfence.enclave.engines.guest_wire import Channel
+
+MODULES: Final = (
+    "abc argparse array ast asyncio base64 binascii bisect calendar cmath codecs collections collections.abc colorsys "
+    "concurrent.futures contextlib contextvars copy csv dataclasses datetime decimal difflib enum fnmatch fractions "
+    "functools graphlib hashlib heapq hmac html html.entities html.parser inspect io itertools json keyword locale "
+    "logging math numbers operator os os.path pathlib pprint queue random re reprlib secrets statistics string "
+    "stringprep struct sys textwrap threading time timeit traceback types typing unicodedata urllib.parse uuid "
+    "warnings weakref xml.etree.ElementTree zlib zoneinfo"
+).split()
+"""What `import` finds."""
+_HELPERS: Final = (
+    "_strptime _pydatetime encodings.ascii encodings.cp1252 encodings.idna encodings.latin_1 encodings.punycode "
+    "encodings.utf_16 encodings.utf_32 encodings.utf_8_sig encodings.raw_unicode_escape encodings.unicode_escape "
+    "asyncio.taskgroups asyncio.timeouts asyncio.runners linecache tokenize"
+).split()
+"""What those modules import when they are used."""
+
+
+def preload() -> None:
+    """Import everything that scripts may use."""
+    for name in (*MODULES, *_HELPERS):
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError:  # a helper that this Python does not have
+            if name in MODULES:
+                raise
+    _warm_tracebacks()
+
+
+def _warm_tracebacks() -> None:
+    """Warm what formatting a traceback needs."""
+    try:
+        raise ValueError
+    except ValueError as error:
+        importlib.import_module("traceback").format_exception(error)
+
+
+class _Imports(MetaPathFinder):
+    """Last and only finder: says what there is."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: object = None) -> NoReturn:
+        names = ", ".join(sorted({name.partition(".")[0] for name in MODULES}))
+        text = f"No module named {fullname!r}. Scripts have these modules: {names}. For anything else, call a tool"
+        raise ModuleNotFoundError(text, name=fullname)
+
+
+class _Printed(io.TextIOBase):
+    """`sys.stdout` and `sys.stderr`: text goes to the host with the run's output."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    def write(self, text: str, /) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        self._channel.print(text)
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return False
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return "utf-8"
+
+
+def install(channel: Channel, *, clock: int, seed: str) -> dict[str, Any]:
+    """Make this process a script's world and return the script's globals.
+
+    `clock` is the host's time in nanoseconds since the epoch, `seed` hexadecimal text.
+    """
+    sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = _Printed(channel)  # type: ignore[assignment]
+    sys.meta_path[:] = [_Imports()]
+    sys.path_hooks.clear()
+    sys.path.clear()
+    warnings.simplefilter("ignore")
+    builtins.input = _no_input
+    builtins.breakpoint = _no_debugger
+    _install_clock(clock)
+    _install_randomness(seed)
+    return {"__name__": "__main__", "__builtins__": builtins, "__doc__": None}
+
+
+def _no_input(prompt: object = "", /) -> NoReturn:
+    raise EOFError("scripts cannot ask for input; read what you were given from inputs[...]")
+
+
+def _no_debugger(*_: object, **__: object) -> NoReturn:
+    raise RuntimeError("scripts have no debugger")
+
+
+def _install_randomness(seed: str) -> None:
+    """Every source of randomness follows the host's seed."""
+    ids = random.Random(seed + "ids")
+    random.seed(seed)
+    seed_of = random.Random.seed
+
+    def seeded(self: random.Random, a: Any = None, version: int = 2) -> None:
+        seed_of(self, ids.getrandbits(128) if a is None else a, version)
+
+    random.Random.seed = seeded  # type: ignore[method-assign]
+    os.urandom = ids.randbytes
+    random._urandom = ids.randbytes  # type: ignore[attr-defined]
+    uuid.getnode = lambda: 0x020000000000
+    uuid._generate_time_safe = None  # type: ignore[attr-defined]
+
+
+def _install_clock(start: int) -> None:
+    """`time` and `datetime` run from the host's time; the monotonic clocks stay the kernel's."""
+    offset = start - time.monotonic_ns()
+    monotonic_ns = time.monotonic_ns
+
+    def now_ns() -> int:
+        return offset + monotonic_ns()
+
+    def now() -> float:
+        return now_ns() / 1e9
+
+    localtime, gmtime, ctime, strftime, asctime = time.localtime, time.gmtime, time.ctime, time.strftime, time.asctime
+    time.time_ns = now_ns
+    time.time = now
+    time.localtime = lambda seconds=None, /: localtime(now() if seconds is None else seconds)  # type: ignore[assignment]
+    time.gmtime = lambda seconds=None, /: gmtime(now() if seconds is None else seconds)  # type: ignore[assignment]
+    time.ctime = lambda seconds=None, /: ctime(now() if seconds is None else seconds)  # type: ignore[assignment]
+    time.asctime = lambda parts=None, /: asctime(localtime(now()) if parts is None else parts)  # type: ignore[assignment]
+    time.strftime = lambda form, parts=None, /: strftime(form, localtime(now()) if parts is None else parts)  # type: ignore[assignment]
+    _install_dates(now)
+
+
+def _install_dates(now: Any) -> None:
+    real_date, real_datetime = datetime.date, datetime.datetime
+
+    class _AnyDate(type):
+        def __instancecheck__(cls, instance: object) -> bool:
+            return isinstance(instance, real_date)
+
+        def __subclasscheck__(cls, subclass: type) -> bool:
+            return issubclass(subclass, real_date)
+
+    class _AnyDatetime(type):
+        def __instancecheck__(cls, instance: object) -> bool:
+            return isinstance(instance, real_datetime)
+
+        def __subclasscheck__(cls, subclass: type) -> bool:
+            return issubclass(subclass, real_datetime)
+
+    class date(real_date, metaclass=_AnyDate):  # noqa: N801  # scripts see this name
+        @classmethod
+        def today(cls) -> Any:
+            return cls.fromtimestamp(now())
+
+        def __repr__(self) -> str:
+            return "datetime." + super().__repr__()
+
+    class datetime_(real_datetime, metaclass=_AnyDatetime):  # noqa: N801
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return cls.fromtimestamp(now(), tz)
+
+        @classmethod
+        def utcnow(cls) -> Any:
+            return cls.fromtimestamp(now(), datetime.timezone.utc).replace(tzinfo=None)
+
+        @classmethod
+        def today(cls) -> Any:
+            return cls.fromtimestamp(now())
+
+        def __repr__(self) -> str:
+            return "datetime." + super().__repr__()
+
+    datetime_.__name__ = datetime_.__qualname__ = "datetime"
+    for shown in (date, datetime_):
+        shown.__module__ = "datetime"
+    datetime.date = date  # type: ignore[misc]
+    datetime.datetime = datetime_  # type: ignore[misc]

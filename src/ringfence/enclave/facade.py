@@ -1,0 +1,309 @@
+"""`Enclave`: the public door for scripts. Checks options, owns workers, runs scripts one after another or at once.
+
+Knows how to build a caller from what the user gave and where workers come from; `session` runs one script.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+import weakref
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from types import MappingProxyType, TracebackType
+from typing import Any, Final, Protocol, Self, runtime_checkable
+
+from ringfence import values
+from ringfence.contract.tool import Tool
+from ringfence.contract.toolset import Toolset
+from ringfence.enclave import protocol, stubs
+from ringfence.enclave.callers import GateCaller, HandlerCaller, ToolHandler
+from ringfence.enclave.results import RunResult, RunStats, run_error
+from ringfence.enclave.session import ScriptSession
+from ringfence.enclave.workers import Workers
+from ringfence.errors import ConfigError, ErrorInfo
+from ringfence.events import Event
+from ringfence.gate.hub import EventHub
+from ringfence.gate.runner import Gate
+from ringfence.limits import LEVELS, MIB, RunLimits, SecurityLevel, parse_count, parse_seconds, parse_size
+from ringfence.ports import ApprovalHandler, Driver, Origin
+from ringfence.sandbox.jail.plan import GuestLimits, JailPlan, Unenforceable, plan_guest
+from ringfence.sandbox.jail.probe_unsafe import probe
+
+ENGINES: Final = MappingProxyType({"python": "ringfence.enclave.engines.python_unsafe"})
+WAITING: Final = 2
+"""Children kept ahead of need: one for the next run, one while that one is being replaced."""
+CLOSE_PATIENCE: Final = 10.0
+"""Seconds that aborted runs have to unwind when the enclave closes."""
+LEAST_MEMORY: Final = 16 * MIB
+
+
+@runtime_checkable
+class HasGate(Protocol):
+    """A boundary, whose gate and events an enclave may share."""
+
+    @property
+    def gate(self) -> Gate: ...
+
+
+class Enclave:
+    """Runs scripts that a model wrote, in a jailed process whose only way out is a tool call.
+
+    Exactly one of `tools` (governed tools, a toolset, or a boundary to share) and `tool_handler` (one async function
+    `(name, args)`) may be given; with neither, scripts only compute. Works with and without `async with`: workers
+    start with the first run and die with the host; `aclose` frees them at once.
+
+    Args:
+        tools: what scripts may call, each through the gate.
+        sandbox: where tools run that have no sandbox of their own.
+        approve: decides calls of tools with `approval="human"`.
+        approval_timeout: seconds until an undecided call is denied; None waits.
+        tool_handler: answers every call instead of governed tools (second seed, "Tool Handler Signature").
+        language: `"python"`.
+        security_level: gives `timeout`, `max_tool_calls` and `max_output` their defaults.
+        timeout: seconds of wall clock per run, without the time that calls wait for approval.
+        max_tool_calls: calls per run; refused calls count.
+        max_concurrent_calls: calls in flight per run; further ones wait their turn.
+        memory_limit: bytes or `"256MB"` on top of what an idle worker has.
+        max_output: bytes of printed text per run.
+
+    Raises:
+        ConfigError: an option has a wrong type or value, or a tool has no sandbox.
+        SandboxFault: `sandbox_unavailable`, this machine cannot enforce the jail; the message says what is missing.
+    """
+
+    def __init__(
+        self,
+        *,
+        tools: Iterable[Tool] | Toolset | HasGate | None = None,
+        sandbox: Driver | None = None,
+        approve: ApprovalHandler | None = None,
+        approval_timeout: float | None = None,
+        tool_handler: ToolHandler | None = None,
+        language: str = "python",
+        security_level: SecurityLevel = "STANDARD",
+        timeout: float | None = None,
+        max_tool_calls: int | None = None,
+        max_concurrent_calls: int = 10,
+        memory_limit: int | str = "256MB",
+        max_output: int | str | None = None,
+    ) -> None:
+        self._limits = _limits(
+            security_level, timeout, max_tool_calls, max_concurrent_calls, memory_limit, max_output
+        )
+        if language not in ENGINES:
+            raise ConfigError(f"language must be one of {', '.join(ENGINES)}, not {language!r}")
+        if tools is not None and tool_handler is not None:
+            raise ConfigError("pass tools= or tool_handler=, not both")
+        self._gate, self._owns_gate = _gate(tools, sandbox, approve, approval_timeout)
+        if self._gate is not None:
+            self._caller: GateCaller | HandlerCaller = GateCaller(self._gate, self._limits.value)
+        else:
+            self._caller = HandlerCaller(_handler(tool_handler), self._limits.value)
+        self._workers = Workers(
+            _jail_plan(self._limits),
+            ENGINES[language],
+            frame_limit=protocol.frame_limit(self._limits),
+            waiting=WAITING,
+        )
+        self._sessions: set[ScriptSession] = set()
+        self._closed = False
+        self._finalizer = weakref.finalize(self, self._workers.close_nowait)
+
+    # running
+
+    async def run(
+        self,
+        source: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        session_id: str | None = None,
+        principal: str | None = None,
+    ) -> RunResult:
+        """Run one script. Never raises for anything that the script does.
+
+        `inputs` is what the script finds as `inputs`: an object of JSON values. `session_id` defaults to a fresh id.
+
+        Raises:
+            ConfigError: `source` is not text, `inputs` are not data, or the enclave is closed.
+            SandboxFault: no jailed worker could be started.
+            asyncio.CancelledError: the caller was cancelled; the script is dead and its calls are unwound.
+        """
+        if self._closed:
+            raise ConfigError("the enclave is closed", code="not_running")
+        request = self._request(source, inputs)
+        origin = Origin(session_id=session_id or f"s_{secrets.token_hex(8)}", principal=principal, run_id=request.run_id)
+        if (refused := self._too_long(source)) is not None:
+            return _never_started(refused, request.run_id)
+        pool = self._workers.pool()
+        channel = await pool.acquire()
+        self._emit("run.started", origin, {"run_id": request.run_id})
+        try:
+            session = ScriptSession(channel=channel, caller=self._caller, limits=self._limits, origin=origin)
+            self._sessions.add(session)
+            try:
+                result = await session.run(request)
+            finally:
+                self._sessions.discard(session)
+        finally:
+            pool.release(channel)
+        meta = {"run_id": result.run_id, "duration": result.stats.duration, "status": result.status}
+        self._emit("run.finished", origin, {**meta, "code": result.error.code if result.error else None})
+        return result
+
+    def run_sync(
+        self,
+        source: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        session_id: str | None = None,
+        principal: str | None = None,
+    ) -> RunResult:
+        """`run` for callers that are not asynchronous; also works inside a running event loop.
+
+        Tools run in a thread of the enclave's own, not in the caller's event loop.
+        """
+        return self._workers.thread().call(self.run(source, inputs, session_id=session_id, principal=principal))
+
+    def abort(self) -> None:
+        """End every run of this enclave with `ABORTED`. From any thread; returns at once."""
+        for session in tuple(self._sessions):
+            session.abort_threadsafe()
+
+    async def warm(self) -> None:
+        """Start the workers now instead of with the first run.
+
+        Raises:
+            SandboxFault: no jailed worker could be started.
+        """
+        await self._workers.pool().warm()
+
+    def describe(self) -> str:
+        """Typed Python stubs of every callable tool, for the model that writes scripts."""
+        return stubs.describe_python(self._gate.tools if self._gate is not None else ())
+
+    # events
+
+    def on(self, types: str | Iterable[str] | None, handler: Callable[[Event], Any]) -> Callable[[], None]:
+        """Hear events of this enclave's tools and runs; returns the function that ends it.
+
+        Raises:
+            ConfigError: an unknown type, or an enclave with a plain handler, which has no governed tools.
+        """
+        return self._hub().on(types, handler)
+
+    def events(self) -> AsyncIterator[Event]:
+        """Events as an async iterator."""
+        return self._hub().events()
+
+    def _hub(self) -> EventHub:
+        if self._gate is None:
+            raise ConfigError("events need governed tools", hint="pass tools= instead of tool_handler=")
+        return self._gate.hub
+
+    def _emit(self, kind: Any, origin: Origin, meta: Mapping[str, Any]) -> None:
+        if self._gate is not None:
+            self._gate.hub.emit(Event(kind, None, origin.session_id, MappingProxyType(dict(meta))))
+
+    # life
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Abort what runs and free every worker. Idempotent; later runs raise `not_running`."""
+        self._closed = True
+        self.abort()
+        deadline = time.monotonic() + CLOSE_PATIENCE
+        while self._sessions and time.monotonic() < deadline:  # sessions of other threads' loops end there
+            await asyncio.sleep(0.001)
+        await self._workers.aclose()
+        if self._gate is not None and self._owns_gate:
+            await self._gate.aclose()
+
+    # one run's data
+
+    def _request(self, source: object, inputs: Mapping[str, Any] | None) -> protocol.RunRequest:
+        if type(source) is not str:
+            raise ConfigError(f"a script is text, not {type(source).__name__}")
+        try:
+            data = values.canonical(dict(inputs or {}), self._limits.value)
+        except values.ValueRefused as refused:
+            raise ConfigError(f"inputs: {refused}", hint="pass JSON values only") from None
+        catalogue = self._caller.catalogue()
+        methods = {stubs.method_name(name): name for name in catalogue or ()}
+        return protocol.RunRequest(
+            run_id=f"r_{secrets.token_hex(8)}",
+            source=source,
+            inputs=data,
+            namespaces={"tools": methods} if catalogue is not None else {},
+            effects=self._caller.effects(),
+            clock=time.time_ns(),
+            seed=secrets.token_hex(16),
+        )
+
+    def _too_long(self, source: str) -> ErrorInfo | None:
+        try:
+            size = len(source.encode())
+        except UnicodeEncodeError:
+            return run_error("script_rejected", "the source is not Unicode text", hint="remove lone surrogates")
+        if size <= self._limits.source:
+            return None
+        text = f"the source has {size} bytes, more than {self._limits.source}"
+        return run_error("script_rejected", text, hint="pass data as inputs, not inside the source")
+
+
+def _limits(
+    level: object, timeout: object, calls: object, concurrent: object, memory: object, output: object
+) -> RunLimits:
+    """Options over the level's defaults; None keeps the default (enclave catalogue, D-5)."""
+    defaults = LEVELS.get(level) if isinstance(level, str) else None
+    if defaults is None:
+        raise ConfigError(f"security_level must be one of {', '.join(LEVELS)}, not {level!r}")
+    return RunLimits(
+        timeout=defaults.timeout if timeout is None else parse_seconds(timeout, "timeout"),
+        max_tool_calls=defaults.max_tool_calls if calls is None else parse_count(calls, "max_tool_calls"),
+        max_concurrent_calls=parse_count(concurrent, "max_concurrent_calls", least=1),
+        memory=parse_size(memory, "memory_limit", least=LEAST_MEMORY),
+        output=defaults.output if output is None else parse_size(output, "max_output"),
+    )
+
+
+def _gate(
+    tools: Iterable[Tool] | Toolset | HasGate | None,
+    sandbox: Driver | None,
+    approve: ApprovalHandler | None,
+    approval_timeout: float | None,
+) -> tuple[Gate | None, bool]:
+    """The gate that calls go through, and whether it is this enclave's own."""
+    options = {"sandbox": sandbox, "approve": approve, "approval_timeout": approval_timeout}
+    given = [name for name, value in options.items() if value is not None]
+    if isinstance(tools, HasGate) or tools is None:
+        if given:
+            owner = "the boundary has its own" if tools is not None else "they belong to tools="
+            raise ConfigError(f"{', '.join(given)}: {owner}")
+        return (tools.gate, False) if tools is not None else (None, False)
+    return Gate(Toolset(tools), sandbox=sandbox, approve=approve, approval_timeout=approval_timeout, hub=EventHub()), True
+
+
+def _handler(handler: object) -> ToolHandler | None:
+    if handler is not None and not callable(handler):
+        raise ConfigError(f"tool_handler must be a function (name, args), not {type(handler).__name__}")
+    return handler
+
+
+def _jail_plan(limits: RunLimits) -> JailPlan:
+    plan = plan_guest(probe(), GuestLimits(memory=limits.memory, cpu=limits.timeout))
+    if isinstance(plan, Unenforceable):
+        raise plan.fault()
+    return plan
+
+
+def _never_started(error: ErrorInfo, run_id: str) -> RunResult:
+    stats = RunStats(tool_call_count=0, duration=0.0, approval_wait=0.0, output_bytes=0, started_at=time.time())
+    return RunResult(success=False, error=error, stats=stats, status="failed", run_id=run_id)

@@ -1,0 +1,221 @@
+"""Frames between the host and one jailed guest: their shapes, their limits, and how hostile bytes become values.
+
+Every frame is four bytes of length (big-endian) and JSON text. The guest owns its process and may write anything, so
+the host checks size before parsing, shape while parsing (typed, unknown fields refused), and order after it (call ids
+count up from 1). Pure: knows neither sockets nor tools. `enclave.channel` drives it; `engines.python_unsafe` speaks
+the other side with the standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+
+from ringfence.errors import ErrorInfo
+from ringfence.limits import KIB, RunLimits
+
+HEADER: Final = 4
+ENVELOPE: Final = 64 * KIB
+"""Bytes a frame may need around the one value it carries."""
+MAX_CALL_NAME: Final = 256
+
+_Name = Annotated[str, msgspec.Meta(max_length=MAX_CALL_NAME)]
+_Short = Annotated[str, msgspec.Meta(max_length=512)]
+_Text = Annotated[str, msgspec.Meta(max_length=8 * KIB)]
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+_Line = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
+
+
+class Frame(msgspec.Struct, tag_field="t", forbid_unknown_fields=True, frozen=True):
+    """What a guest may say."""
+
+
+class Ready(Frame, tag="ready"):
+    """The jail is closed; the child waits for a script."""
+
+
+class Call(Frame, tag="call"):
+    """A tool call. `args` stays unparsed until its budget is checked."""
+
+    id: _Count
+    name: _Name
+    args: msgspec.Raw
+    line: _Line
+    site: _Short
+    task: _Short
+    seq: _Count
+    fault: _Short | None = None
+    """Set when the script's arguments were not data: the call is refused, and counts."""
+
+
+class Print(Frame, tag="print"):
+    """Printed text."""
+
+    text: str
+
+
+class Done(Frame, tag="done"):
+    """The script ended with a value."""
+
+    value: msgspec.Raw
+
+
+class Finding(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Something in the source that cannot work, found before any tool ran."""
+
+    code: _Short
+    line: _Line
+    column: _Line
+    message: _Text
+    fix: _Text
+
+
+FailureKind = Literal["raised", "rejected", "memory", "unawaited", "value", "deadlock"]
+
+
+class Failed(Frame, tag="failed"):
+    """The script ended without a value. Everything here is the guest's word, except what the host can look up."""
+
+    kind: FailureKind
+    name: _Short
+    message: _Text
+    line: _Line | None = None
+    trace: _Text = ""
+    call: _Count | None = None
+    """Id of the call whose failure the script did not catch; the host uses its own record of that call."""
+    findings: tuple[Finding, ...] = ()
+
+
+GuestFrame = Ready | Call | Print | Done | Failed
+
+_decoder: Final = msgspec.json.Decoder(GuestFrame)
+
+
+class WireViolation(Exception):
+    """The guest broke the protocol. The text never holds what the guest sent."""
+
+
+class FrameReader:
+    """Cuts a byte stream into frames, with the size checked as soon as the header is there."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._buffer = bytearray()
+
+    @property
+    def buffered(self) -> int:
+        """Bytes of a frame that is not complete yet."""
+        return len(self._buffer)
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Complete payloads. Never holds more than one frame's limit beyond `data`.
+
+        Raises:
+            WireViolation: a frame is announced that is larger than the limit.
+        """
+        buffer = self._buffer
+        buffer += data
+        at = 0
+        try:
+            while len(buffer) - at >= HEADER:
+                size = int.from_bytes(buffer[at : at + HEADER], "big")
+                if size > self._limit:
+                    raise WireViolation(f"a frame of {size} bytes, more than {self._limit}")
+                if len(buffer) - at - HEADER < size:
+                    break
+                at += HEADER + size
+                yield bytes(buffer[at - size : at])
+        finally:
+            del buffer[:at]
+
+
+def decode(payload: bytes) -> GuestFrame:
+    """A frame that a guest sent.
+
+    Raises:
+        WireViolation: not JSON, an unknown kind, a missing, wrong or extra field.
+    """
+    try:
+        return _decoder.decode(payload)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise WireViolation(f"not a frame ({type(error).__name__})") from None
+
+
+def frame(payload: bytes) -> bytes:
+    """Payload with its header."""
+    return len(payload).to_bytes(HEADER, "big") + payload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What a guest is told about its run."""
+
+    run_id: str
+    source: str
+    inputs: bytes
+    """JSON object."""
+    namespaces: Mapping[str, Mapping[str, str]]
+    """Namespace to method to tool name."""
+    effects: Mapping[str, str | None]
+    """Tool name to declared effect."""
+    clock: int
+    """Nanoseconds since the epoch when the run began: the guest's clock starts here."""
+    seed: str
+    """Hexadecimal seed of the guest's randomness and ids."""
+
+
+def run_frame(request: RunRequest, limits: RunLimits) -> bytes:
+    """The frame that starts a script."""
+    head = {
+        "t": "run",
+        "run": request.run_id,
+        "source": request.source,
+        "namespaces": request.namespaces,
+        "effects": request.effects,
+        "clock": request.clock,
+        "seed": request.seed,
+        "max_value": limits.value.size,
+        "max_depth": limits.value.depth,
+    }
+    body = msgspec.json.encode(head)
+    return frame(body[:-1] + b',"inputs":' + request.inputs + b"}")
+
+
+def answer_frame(call_id: int, value: bytes) -> bytes:
+    """The result of a call; `value` is JSON text made by the host."""
+    return frame(b'{"t":"ok","id":%d,"value":%b}' % (call_id, value))
+
+
+def error_frame(call_id: int, tool: str, error: ErrorInfo, *, terminal: bool, returnable: bool) -> bytes:
+    """The error of a call, as data only."""
+    body: dict[str, Any] = {
+        "t": "err",
+        "id": call_id,
+        "tool": tool,
+        "code": error.code,
+        "name": (error.name or "ToolError")[:128],
+        "message": clip(error.message, 4096),
+        "hint": error.hint and clip(error.hint, 1024),
+        "terminal": terminal,
+        "returnable": returnable,
+    }
+    return frame(json.dumps(body).encode())
+
+
+def clip(text: str, limit: int) -> str:
+    """At most `limit` characters, the last one an ellipsis when something was cut."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def frame_limit(limits: RunLimits) -> int:
+    """Largest frame a guest may send, in bytes."""
+    return max(limits.value.size, limits.output) + ENVELOPE
+
+
+def print_allowance(limits: RunLimits) -> int:
+    """How many print frames a run may send. An honest guest sends one per 4 KiB, per call, and per tenth of a second."""
+    return 64 + limits.output // KIB + 4 * limits.max_tool_calls + int(20 * limits.timeout)

@@ -1,0 +1,164 @@
+"""What a script's run leaves: the result, its calls, its statistics, and how failures are named. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from ringfence.enclave.protocol import Failed
+from ringfence.errors import CODES, ErrorInfo, Status
+
+RunStatus = Literal["succeeded", "failed", "interrupted"]
+
+RUN_CODES: Final = frozenset(spec.run_code for spec in CODES.values())
+"""Every code that `RunResult.error.code` can have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRecord:
+    """One call that a script made, whatever became of it."""
+
+    call_id: str
+    name: str
+    status: Status
+    """`refused`: the tool did not run; `unknown`: an effect may have happened."""
+    code: str | None
+    """A key of `errors.CODES`; None when it succeeded."""
+    line: int
+    """1-based line of the script."""
+    duration: float
+    """Seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStats:
+    """Counts and times of one run."""
+
+    tool_call_count: int
+    """Calls that used up the budget, refused ones included."""
+    duration: float
+    """Seconds from the start of the run to its result."""
+    approval_wait: float
+    """Seconds of it in which a call waited for a decision; they do not count against the timeout."""
+    output_bytes: int
+    started_at: float
+    """Seconds since the epoch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """How a script ended. `run` never raises for anything that a script does."""
+
+    success: bool
+    value: Any = None
+    """The script's value as plain data; None on failure."""
+    error: ErrorInfo | None = None
+    """`code` is one of `RUN_CODES`; `data` holds the finer `code`, `tool`, `call_id`, `traceback`, `findings`."""
+    stats: RunStats
+    output: str = ""
+    """What the script printed."""
+    calls: tuple[CallRecord, ...] = ()
+    """In the order in which they were made."""
+    status: RunStatus
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallFailure:
+    """The host's own record of a failed call."""
+
+    tool: str
+    call_id: str
+    error: ErrorInfo
+
+
+def run_error(code: str, message: str, *, hint: str | None = None, line: int | None = None, **data: Any) -> ErrorInfo:
+    """The error of a run that ended with a gate code."""
+    return ErrorInfo(
+        code=CODES[code].run_code,
+        message=message,
+        hint=hint,
+        line=line,
+        data=MappingProxyType({"code": code, **data}),
+    )
+
+
+def from_call(failure: CallFailure, line: int | None, **data: Any) -> ErrorInfo:
+    """The error of a run that a call's error ended."""
+    error = failure.error
+    return ErrorInfo(
+        code=CODES[error.code].run_code,
+        message=error.message,
+        hint=error.hint,
+        name=error.name,
+        line=line,
+        issues=error.issues,
+        data=MappingProxyType({"code": error.code, "tool": failure.tool, "call_id": failure.call_id, **data}),
+    )
+
+
+_GUEST_HINTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "PermissionError": "scripts have no files, network or processes; call a tool instead",
+        "ModuleNotFoundError": "use one of the modules named, or call a tool",
+        "RecursionError": "use a loop",
+        "EOFError": "pass what the script needs as inputs",
+    }
+)
+
+
+def from_guest(frame: Failed, failure: CallFailure | None, calls_made: int) -> ErrorInfo | None:
+    """The error of a run that the guest says has failed; None when the claim contradicts what the host knows."""
+    trace: dict[str, Any] = {"traceback": frame.trace} if frame.trace else {}
+    match frame.kind:
+        case "raised" if failure is not None:
+            return from_call(failure, frame.line, **trace)
+        case "raised":
+            error = run_error("script_raised", frame.message or frame.name, hint=_GUEST_HINTS.get(frame.name), line=frame.line, **trace)
+            return _named(error, frame.name)
+        case "rejected" if calls_made:
+            return None
+        case "rejected":
+            return _rejected(frame)
+        case "memory":
+            hint = "work on less data at a time, or raise memory_limit"
+            return run_error("memory_limit", "the script used up its memory", hint=hint, line=frame.line, **trace)
+        case "unawaited":
+            hint = f"line {frame.line}: write await before the call"
+            return _named(run_error("script_raised", frame.message, hint=hint, line=frame.line), frame.name)
+        case "value":
+            hint = "return numbers, text, lists and dicts with text keys"
+            return _named(run_error("script_raised", frame.message, hint=hint), frame.name)
+        case "deadlock":
+            hint = "await something that a tool call or a sleep completes"
+            return _named(run_error("script_raised", frame.message, hint=hint, line=frame.line), frame.name)
+
+
+def _named(error: ErrorInfo, name: str) -> ErrorInfo:
+    return ErrorInfo(
+        code=error.code, message=error.message, hint=error.hint, name=name, line=error.line, data=error.data
+    )
+
+
+def _rejected(frame: Failed) -> ErrorInfo:
+    findings = [
+        {"code": one.code, "line": one.line, "column": one.column, "message": one.message, "fix": one.fix}
+        for one in frame.findings
+    ]
+    lines = "; ".join(f"line {one['line']}: {one['message']}" for one in findings) or frame.message
+    hint = findings[0]["fix"] if findings else None
+    text = f"the script was refused before anything ran: {lines}"
+    return run_error("script_rejected", text, hint=str(hint) if hint else None, line=frame.line, findings=findings)
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What a run has done so far. Mutable; owned by one session."""
+
+    records: dict[int, CallRecord] = field(default_factory=dict)
+    failures: dict[int, CallFailure] = field(default_factory=dict)
+
+    def calls(self) -> tuple[CallRecord, ...]:
+        return tuple(self.records[number] for number in sorted(self.records))

@@ -1,0 +1,392 @@
+"""One run of one script, seen from the host: budgets, calls in flight, the clock that kills, the verdict.
+
+Decisions are taken in one synchronous step when a frame arrives, so concurrent calls cannot overspend. The first
+terminal error is latched: whatever the guest does afterwards, the run has failed with it. Knows frames and the
+`ToolCaller` port; neither processes (`pool`, `channel`) nor what a tool is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ringfence import values
+from ringfence.enclave import protocol, results
+from ringfence.enclave.channel import Channel, describe_exit
+from ringfence.enclave.results import CallFailure, CallRecord, Ledger, RunResult, RunStats, run_error
+from ringfence.errors import CODES, ErrorInfo, Status
+from ringfence.limits import RunLimits
+from ringfence.ports import Answer, Origin, Position, ToolCaller
+
+TERMINAL_GRACE: Final = 1.0
+"""Seconds that a guest has left after a terminal refusal."""
+UNWIND: Final = 3.0
+"""Seconds for cancelled calls to unwind; the gate's own bounds are shorter."""
+EXCESS_CALLS: Final = 1_000
+"""Refused calls beyond the budget (one large gather) before a guest is ended for flooding."""
+EXIT_WAIT: Final = 2.0
+"""Seconds to learn how a guest ended that said nothing."""
+
+
+@dataclass(slots=True)
+class _Call:
+    """One call from frame to record. Also the call's watch: approval time stops the run's clock."""
+
+    session: ScriptSession
+    number: int
+    call_id: str
+    frame: protocol.Call
+    args: bytes
+    received: float
+    task: asyncio.Task[None] | None = None
+    deciding: bool = False
+    decided: bool = False
+
+    def approval_began(self) -> None:
+        if not self.deciding:
+            self.deciding = True
+            self.session.hold_clock()
+
+    def approval_ended(self) -> None:
+        if self.deciding:
+            self.deciding = False
+            self.session.release_clock()
+
+
+class ScriptSession:
+    """One run. `run` once; `abort` at any time from the same event loop."""
+
+    def __init__(self, *, channel: Channel, caller: ToolCaller, limits: RunLimits, origin: Origin) -> None:
+        self._channel = channel
+        self._caller = caller
+        self._limits = limits
+        self._origin = origin
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[None] = self._loop.create_future()
+        self._verdict: ErrorInfo | None = None
+        self._last: protocol.Done | protocol.Failed | None = None
+        self._ledger = Ledger()
+        self._queue: deque[_Call] = deque()
+        self._queued_bytes = 0
+        self._running: dict[int, _Call] = {}
+        self._made = 0
+        self._output: list[str] = []
+        self._output_bytes = 0
+        self._prints_left = protocol.print_allowance(limits)
+        self._started_at = time.time()
+        self._started = time.monotonic()
+        self._deadline = self._started + limits.timeout
+        self._timer: asyncio.TimerHandle | None = None
+        self._holds = 0
+        self._held_since = 0.0
+        self._approval_wait = 0.0
+
+    async def run(self, request: protocol.RunRequest) -> RunResult:
+        """Send the script and wait for its end, or for a limit.
+
+        Raises:
+            asyncio.CancelledError: the caller was cancelled; the guest is dead and its calls are unwound.
+        """
+        self._channel.attach(self)
+        self._arm()
+        try:
+            self._channel.send(protocol.run_frame(request, self._limits))
+            await self._ended
+            error, value = await self._conclude()
+        except asyncio.CancelledError:
+            self._latch(run_error("aborted", "the run was cancelled"), now=True)
+            raise
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._channel.kill()
+            await self._unwind()
+        return self._result(error, value)
+
+    def abort(self, reason: str = "the run was aborted") -> None:
+        """End the run now with `ABORTED`."""
+        self._latch(run_error("aborted", reason), now=True)
+
+    def abort_threadsafe(self) -> None:
+        """`abort`, from any thread."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.abort)
+
+    # what the channel says
+
+    def on_frame(self, frame: protocol.GuestFrame) -> None:
+        match frame:
+            case protocol.Call():
+                self._on_call(frame)
+            case protocol.Print():
+                self._on_print(frame.text)
+            case protocol.Done() | protocol.Failed():
+                if self._last is None:
+                    self._last = frame
+                self._end()
+            case protocol.Ready():
+                raise protocol.WireViolation("ready twice")
+
+    def on_violation(self, reason: str) -> None:
+        self._latch(run_error("wire_violation", f"the guest broke the protocol: {reason}"), now=True)
+
+    def on_closed(self) -> None:
+        self._end()
+
+    def on_writable(self) -> None:
+        self._start_queued()
+
+    def _on_print(self, text: str) -> None:
+        size = len(text.encode("utf-8", "replace"))
+        self._prints_left -= 1
+        if self._prints_left < 0:
+            raise protocol.WireViolation("a flood of print frames")
+        room = self._limits.output - self._output_bytes
+        if size <= room:
+            self._output.append(text)
+            self._output_bytes += size
+            return
+        self._output.append(text.encode("utf-8", "replace")[:room].decode("utf-8", "ignore"))
+        self._output_bytes += room
+        hint = "print less, or raise max_output"
+        message = f"the script printed more than {self._limits.output} bytes"
+        self._latch(run_error("output_limit", message, hint=hint), now=True)
+
+    # calls
+
+    def _on_call(self, frame: protocol.Call) -> None:
+        self._made += 1
+        if frame.id != self._made:
+            raise protocol.WireViolation("a call id out of order")
+        if self._made > self._limits.max_tool_calls + EXCESS_CALLS:
+            raise protocol.WireViolation("a flood of calls")
+        call = _Call(
+            session=self,
+            number=frame.id,
+            call_id=f"{self._origin.run_id}.{frame.id}",
+            frame=frame,
+            args=b"",
+            received=time.monotonic(),
+        )
+        if self._verdict is not None or self._ended.done():
+            self._refuse(call, _after(self._verdict), terminal=True)
+        elif self._made > self._limits.max_tool_calls:
+            self._refuse(call, self._too_many(), terminal=True)
+        elif (problem := self._take_arguments(call)) is not None:
+            self._refuse(call, problem, terminal=False)
+        else:
+            self._queue.append(call)
+            self._queued_bytes += len(call.args)
+            if self._queued_bytes > 2 * self._limits.value.size:
+                self._channel.pause()
+            self._start_queued()
+
+    def _too_many(self) -> ErrorInfo:
+        return ErrorInfo(
+            code="limit_exceeded",
+            message=f"the script made more than {self._limits.max_tool_calls} tool calls",
+            hint="ask for more at once with fewer calls, or raise max_tool_calls",
+        )
+
+    def _take_arguments(self, call: _Call) -> ErrorInfo | None:
+        """Canonical arguments into `call.args`, or why they are refused."""
+        if call.frame.fault is not None:
+            return ErrorInfo(code="invalid_input", message=call.frame.fault)
+        try:
+            args = values.parse(call.frame.args, self._limits.value)
+            if type(args) is not dict:
+                return ErrorInfo(code="invalid_input", message="Tool arguments must be an object", hint="pass a dict")
+            call.args = values.recode(args, self._limits.value)  # type: ignore[reportUnknownArgumentType]
+        except values.ValueRefused as refused:
+            return ErrorInfo(code="invalid_input", message=f"the arguments were refused: {refused}")
+        return None
+
+    def _start_queued(self) -> None:
+        """Start waiting calls while there is room and the guest reads its answers."""
+        while (
+            self._queue
+            and self._verdict is None
+            and not self._ended.done()
+            and len(self._running) < self._limits.max_concurrent_calls
+            and self._channel.writable
+        ):
+            call = self._queue.popleft()
+            self._queued_bytes -= len(call.args)
+            self._running[call.number] = call
+            call.task = self._loop.create_task(self._serve(call))
+        if self._queued_bytes <= self._limits.value.size:
+            self._channel.resume()
+
+    async def _serve(self, call: _Call) -> None:
+        frame = call.frame
+        position = Position(line=frame.line, site=frame.site, task=frame.task, sequence=frame.seq)
+        origin = Origin(
+            session_id=self._origin.session_id,
+            principal=self._origin.principal,
+            run_id=self._origin.run_id,
+            position=position,
+        )
+        try:
+            answer = await self._caller.call(frame.name, call.args, origin, call.call_id, call)
+        except asyncio.CancelledError:
+            self._record_interrupted(call)
+            raise
+        finally:
+            call.approval_ended()
+            self._running.pop(call.number, None)
+        self._answer(call, answer)
+        self._start_queued()
+
+    def _answer(self, call: _Call, answer: Answer) -> None:
+        error = answer.error
+        if error is None:
+            self._record(call, answer.status, None)
+            self._channel.send(protocol.answer_frame(call.number, answer.value))
+            return
+        self._fail(call, answer.status, error, terminal=answer.terminal, returnable=answer.returnable)
+
+    def _refuse(self, call: _Call, error: ErrorInfo, *, terminal: bool) -> None:
+        self._fail(call, "refused", error, terminal=terminal, returnable=False)
+
+    def _fail(self, call: _Call, status: Status, error: ErrorInfo, *, terminal: bool, returnable: bool) -> None:
+        name = call.frame.name
+        failure = CallFailure(tool=name, call_id=call.call_id, error=error)
+        self._record(call, status, error.code)
+        self._ledger.failures[call.number] = failure
+        self._channel.send(
+            protocol.error_frame(call.number, name, error, terminal=terminal, returnable=returnable and not terminal)
+        )
+        if terminal:
+            self._latch(results.from_call(failure, call.frame.line), now=False)
+
+    def _record(self, call: _Call, status: Status, code: str | None) -> None:
+        self._ledger.records[call.number] = CallRecord(
+            call_id=call.call_id,
+            name=call.frame.name,
+            status=status,
+            code=code,
+            line=call.frame.line,
+            duration=time.monotonic() - call.received,
+        )
+
+    def _record_interrupted(self, call: _Call) -> None:
+        if call.deciding:  # nobody had approved it, so it did not run
+            status: Status = "refused"
+        else:
+            status = "failed" if self._caller.effects().get(call.frame.name) == "read" else "unknown"
+        self._record(call, status, "interrupted")
+
+    # the clock
+
+    def _arm(self) -> None:
+        self._timer = self._loop.call_at(self._loop.time() + self._deadline - time.monotonic(), self._on_deadline)
+
+    def _on_deadline(self) -> None:
+        text = f"the script ran longer than {self._limits.timeout:g} s"
+        self._latch(run_error("deadline_exceeded", text, hint="do less in one script, or raise timeout"), now=True)
+
+    def hold_clock(self) -> None:
+        """A person decides: their time is not the script's."""
+        self._holds += 1
+        if self._holds == 1:
+            self._held_since = time.monotonic()
+            if self._timer is not None:
+                self._timer.cancel()
+
+    def release_clock(self) -> None:
+        self._holds -= 1
+        if self._holds == 0:
+            waited = time.monotonic() - self._held_since
+            self._approval_wait += waited
+            self._deadline += waited
+            if not self._ended.done():
+                self._arm()
+
+    # the end
+
+    def _latch(self, error: ErrorInfo, *, now: bool) -> None:
+        """The first terminal error wins. `now` ends the guest at once, else it has a moment to end by itself."""
+        if self._verdict is None and not (self._ended.done() and self._last is not None):
+            self._verdict = error
+        while self._queue:
+            call = self._queue.popleft()
+            self._queued_bytes -= len(call.args)
+            self._refuse(call, _after(self._verdict), terminal=False)
+        if now:
+            self._end()
+        elif not self._ended.done():
+            self._loop.call_later(TERMINAL_GRACE, self._end)
+
+    def _end(self) -> None:
+        if not self._ended.done():
+            self._ended.set_result(None)
+
+    async def _conclude(self) -> tuple[ErrorInfo | None, Any]:
+        if self._verdict is not None:
+            return self._verdict, None
+        match self._last:
+            case protocol.Done(value=raw):
+                return self._take_value(raw)
+            case protocol.Failed() as failed:
+                failure = self._ledger.failures.get(failed.call) if failed.call is not None else None
+                error = results.from_guest(failed, failure, self._made)
+                lie = run_error("wire_violation", "the guest broke the protocol: a contradiction")
+                return error or lie, None
+            case None:
+                return await self._explain_death(), None
+
+    def _take_value(self, raw: Any) -> tuple[ErrorInfo | None, Any]:
+        try:
+            return None, values.parse(raw, self._limits.value)
+        except values.ValueRefused as refused:
+            code = "result_too_large" if refused.too_large else "wire_violation"
+            hint = "return a summary" if refused.too_large else None
+            return run_error(code, f"the script's result was refused: {refused}", hint=hint), None
+
+    async def _explain_death(self) -> ErrorInfo:
+        gone = await self._channel.wait_exited(EXIT_WAIT)
+        if gone is None:
+            return run_error("sandbox_crashed", "the guest closed its channel")
+        if gone.signal == signal.SIGXCPU:
+            return run_error("deadline_exceeded", "the script used up its CPU time", hint="do less in one script")
+        return run_error("sandbox_crashed", f"the guest ended without a result: {describe_exit(gone)}")
+
+    async def _unwind(self) -> None:
+        """Cancel what still runs, and wait for it, bounded. What never started is recorded too."""
+        while self._queue:
+            self._record(self._queue.popleft(), "refused", "interrupted")
+        tasks = [call.task for call in self._running.values() if call.task is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=UNWIND)
+
+    def _result(self, error: ErrorInfo | None, value: Any) -> RunResult:
+        stats = RunStats(
+            tool_call_count=self._made,
+            duration=time.monotonic() - self._started,
+            approval_wait=self._approval_wait,
+            output_bytes=self._output_bytes,
+            started_at=self._started_at,
+        )
+        return RunResult(
+            success=error is None,
+            value=value,
+            error=error,
+            stats=stats,
+            output="".join(self._output),
+            calls=self._ledger.calls(),
+            status="succeeded" if error is None else "interrupted" if error.code == "ABORTED" else "failed",
+            run_id=self._origin.run_id or "",
+        )
+
+
+def _after(verdict: ErrorInfo | None) -> ErrorInfo:
+    """The answer to calls made when the run has already failed."""
+    code = str(verdict.data["code"]) if verdict is not None and "code" in verdict.data else "aborted"
+    assert code in CODES
+    return ErrorInfo(code=code, message="the run has already failed; no further call starts")

@@ -1,0 +1,191 @@
+"""From a script as a model writes it to a coroutine function, with the user's line numbers kept.
+
+A script may use `await` and `return` at top level, and its trailing expression is its value, also inside a trailing
+`if __name__ == "__main__":`. The statements become the body of one coroutine function that declares every name it
+binds as global, so functions, `global` statements and classes behave as in a module. Pure, standard library only:
+it runs inside the jailed guest, which hands in the compiler. Knows nothing of tools; `check` does.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from types import CodeType
+from typing import Final
+
+FILENAME: Final = "script.py"
+ENTRY: Final = "__script__"
+
+Compiler = Callable[[ast.Module, int], CodeType]
+"""Tree and compile flags to code object; raises what `compile` raises."""
+
+_ANNOTATIONS: Final = 0x1000000
+"""Compile flag of `from __future__ import annotations`."""
+_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+class Rejected(Exception):
+    """The source cannot run. `line` and `column` are 1-based, in the user's numbering."""
+
+    def __init__(self, code: str, line: int, column: int, message: str, fix: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.line = line
+        self.column = column
+        self.message = message
+        self.fix = fix
+
+
+def parse(source: str) -> ast.Module:
+    """Syntax tree of a script.
+
+    Raises:
+        Rejected: not Python.
+    """
+    try:
+        return ast.parse(source, FILENAME)
+    except SyntaxError as error:
+        raise _rejected(error) from None
+    except (RecursionError, MemoryError):
+        raise _too_deep() from None
+    except ValueError:  # a NUL character, or a lone surrogate
+        raise Rejected("SYNTAX", _bad_line(source), 1, "a character that Python source cannot hold", "remove it") from None
+
+
+def _bad_line(source: str) -> int:
+    for number, line in enumerate(source.split("\n"), 1):
+        if any(char == "\0" or "\ud800" <= char <= "\udfff" for char in line):
+            return number
+    return 1
+
+
+def compile_script(tree: ast.Module, compiler: Compiler) -> CodeType:
+    """Code object of a module that defines the coroutine function `ENTRY`. Changes `tree`.
+
+    Raises:
+        Rejected: Python's compiler refuses it, or it would need a meaning that a script does not have.
+    """
+    body, flags = _without_future(tree.body)
+    _refuse_star_imports(body)
+    _refuse_yield(body)
+    _return_trailing_value(body)
+    wrapper = _coroutine_function(body)
+    module = ast.Module(body=[wrapper], type_ignores=[])
+    first = _function_code(_compile(module, flags, compiler))
+    names = sorted({*first.co_varnames, *first.co_cellvars} - {".0"})
+    if names:
+        wrapper = _ModuleAnnotations().visit(wrapper)
+        assert isinstance(wrapper, ast.AsyncFunctionDef)
+        wrapper.body.insert(0, ast.Global(names=names))
+        ast.fix_missing_locations(module)
+    return _compile(module, flags, compiler)
+
+
+def _coroutine_function(body: list[ast.stmt]) -> ast.AsyncFunctionDef:
+    wrapper = ast.parse(f"async def {ENTRY}(): pass").body[0]
+    assert isinstance(wrapper, ast.AsyncFunctionDef)
+    wrapper.body = body or wrapper.body
+    return wrapper
+
+
+def _compile(module: ast.Module, flags: int, compiler: Compiler) -> CodeType:
+    try:
+        return compiler(module, flags)
+    except SyntaxError as error:
+        raise _rejected(error) from None
+    except (RecursionError, MemoryError):
+        raise _too_deep() from None
+    except ValueError as error:
+        raise Rejected("SYNTAX", 1, 1, str(error), "rewrite the statement") from None
+
+
+def _function_code(module: CodeType) -> CodeType:
+    return next(const for const in module.co_consts if isinstance(const, CodeType) and const.co_name == ENTRY)
+
+
+def _too_deep() -> Rejected:
+    return Rejected("TOO_DEEP", 1, 1, "the source is nested too deeply", "split long expressions into steps")
+
+
+_FIXES: Final = (
+    ("'await' outside async function", "make the function `async def`, and await its calls"),
+    ("'async for' outside async function", "make the function `async def`"),
+    ("'async with' outside async function", "make the function `async def`"),
+    ("null bytes", "remove the NUL character"),
+    ("was never closed", "close the bracket"),
+    ("unterminated", "close the quotation mark"),
+    ("expected an indented block", "indent the next line, or write `pass`"),
+    ("unindent does not match", "align the line with its block"),
+    ("unexpected indent", "remove the indentation"),
+    ("inconsistent use of tabs", "indent with spaces only"),
+    ("cannot assign to", "use `==` to compare"),
+    ("expected ':'", "end the line with a colon"),
+)
+
+
+def _rejected(error: SyntaxError) -> Rejected:
+    message = error.msg or "invalid syntax"
+    fix = next((fix for part, fix in _FIXES if part in message), "correct the syntax on this line")
+    return Rejected("SYNTAX", error.lineno or 1, max(error.offset or 1, 1), message, fix)
+
+
+def _without_future(body: list[ast.stmt]) -> tuple[list[ast.stmt], int]:
+    """`from __future__ import …` is legal at the head of a module only; it becomes a compile flag."""
+    kept: list[ast.stmt] = []
+    flags = 0
+    for node in body:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__" and node.level == 0:
+            if any(alias.name == "annotations" for alias in node.names):
+                flags |= _ANNOTATIONS
+        else:
+            kept.append(node)
+    return kept, flags
+
+
+def _refuse_star_imports(body: list[ast.stmt]) -> None:
+    for node in body:
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.ImportFrom) and any(alias.name == "*" for alias in inner.names):
+                fix = f"name what you need: from {inner.module} import …"
+                raise Rejected("STAR_IMPORT", inner.lineno, inner.col_offset + 1, "import * is not supported", fix)
+
+
+def _refuse_yield(body: list[ast.stmt]) -> None:
+    stack: list[ast.AST] = list(body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            fix = "put it into a function, or use return"
+            raise Rejected("YIELD", node.lineno, node.col_offset + 1, "yield outside a function", fix)
+        if not isinstance(node, _SCOPES):
+            stack.extend(ast.iter_child_nodes(node))
+
+
+def _return_trailing_value(body: list[ast.stmt]) -> None:
+    if not body:
+        return
+    last = body[-1]
+    if isinstance(last, ast.Expr):
+        body[-1] = ast.copy_location(ast.Return(value=last.value), last)
+    elif isinstance(last, ast.If) and _is_main_guard(last.test) and not last.orelse:
+        _return_trailing_value(last.body)
+
+
+def _is_main_guard(test: ast.expr) -> bool:
+    return ast.unparse(test) in ("__name__ == '__main__'", "'__main__' == __name__")
+
+
+class _ModuleAnnotations(ast.NodeTransformer):
+    """`x: int = 1` at the script's own level becomes `x = 1`: a global may not be annotated in a function."""
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        if not isinstance(node.target, ast.Name):
+            return node
+        if node.value is None:
+            return ast.copy_location(ast.Pass(), node)
+        return ast.copy_location(ast.Assign(targets=[node.target], value=node.value), node)
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, _SCOPES) and getattr(node, "name", None) != ENTRY:
+            return node
+        return super().generic_visit(node)
