@@ -1,4 +1,4 @@
-"""Writes the parts of the documentation that are made from the source: docs/errors.md and the gate's picture.
+"""Writes the parts of the documentation that are made from the source: errors, modules, limits, the gate's picture.
 
 `make docs` runs it; tests/docs/test_generated.py fails when its result differs from what is in the repository.
 """
@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from textwrap import fill
 
+from ringfence.enclave.engines.guest_world import MODULES
 from ringfence.errors import CODES, Family
 from ringfence.gate.machine import picture
+from ringfence.limits import LEVELS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -58,20 +61,41 @@ def errors_page() -> str:
     return "".join(parts)
 
 
-def with_picture(page: str) -> str:
-    """The page with the block between the two marks replaced by the gate's own table."""
-    marked = re.compile(r"(<!-- generated: gate -->\n\n)```mermaid\n.*?```\n(\n<!-- /generated -->)", re.DOTALL)
-    replaced, count = marked.subn(lambda match: f"{match[1]}```mermaid\n{picture().rstrip()}\n```\n{match[2]}", page)
-    if count != 1:
-        raise SystemExit("ARCHITECTURE.md needs exactly one block between `<!-- generated: gate -->` and its end")
-    return replaced
+def with_block(page: Path, **blocks: str) -> str:
+    """The page with each block between its two marks replaced."""
+    text = page.read_text(encoding="utf-8")
+    for name, block in blocks.items():
+        marked = re.compile(rf"(<!-- generated: {name} -->\n\n)```.*?```\n(\n<!-- /generated -->)", re.DOTALL)
+        pieces = marked.split(text)
+        if len(pieces) != 4:
+            raise SystemExit(f"{page.name} needs exactly one block between `<!-- generated: {name} -->` and its end")
+        text = f"{pieces[0]}{pieces[1]}{block}{pieces[2]}{pieces[3]}"
+    return text
+
+
+def module_names() -> str:
+    return fenced("text", fill(" ".join(MODULES), width=100, break_long_words=False, break_on_hyphens=False))
+
+
+def level_table() -> str:
+    lines = [f"{'level':<12}{'timeout':>8}{'tool calls':>12}{'output':>10}"]
+    lines += [
+        f"{name:<12}{level.timeout:>6.0f} s{level.max_tool_calls:>12,}{level.output // 1024:>7,} KB"
+        for name, level in LEVELS.items()
+    ]
+    return fenced("text", "\n".join(lines))
+
+
+def fenced(language: str, text: str) -> str:
+    return f"```{language}\n{text.rstrip()}\n```\n"
 
 
 def pages() -> dict[Path, str]:
-    architecture = ROOT / "ARCHITECTURE.md"
+    architecture, jail = ROOT / "ARCHITECTURE.md", ROOT / "docs" / "jail.md"
     return {
         ROOT / "docs" / "errors.md": errors_page(),
-        architecture: with_picture(architecture.read_text(encoding="utf-8")),
+        architecture: with_block(architecture, gate=fenced("mermaid", picture())),
+        jail: with_block(jail, modules=module_names(), levels=level_table()),
     }
 
 
