@@ -126,7 +126,7 @@ def _structure(raw: bytes) -> int:
 
 def _check_depth(value: JSON, budget: ValueBudget) -> None:
     level: list[Any] = [value]
-    for _ in range(budget.depth + 1):
+    for _ in range(budget.depth):
         inner: list[Any] = []
         for item in level:
             if type(item) is dict:

@@ -61,7 +61,9 @@ class HandlerCaller:
 
     async def call(self, name: str, args: bytes, origin: Origin, call_id: str, watch: CallWatch) -> Answer:
         if self._handler is None:
-            error = ErrorInfo(code="no_tool_handler", message="this enclave has no tools", hint="pass tools= or tool_handler=")
+            error = ErrorInfo(
+                code="no_tool_handler", message="this enclave has no tools", hint="pass tools= or tool_handler="
+            )
             return _error_answer(error, "refused")
         if not _is_bridge_name(name):
             text = "a tool name is a letter followed by letters, digits and : . _ -"
@@ -75,7 +77,7 @@ class HandlerCaller:
             if task is not None and task.cancelling():
                 raise
             return _error_answer(_raised(asyncio.CancelledError("cancelled")), "failed")
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a handler may raise anything; it is data from here on
             return _error_answer(_raised(error), "failed")
         return _value_answer(self._output, value, self._budget)
 
@@ -97,7 +99,7 @@ def _raised(error: BaseException) -> ErrorInfo:
 def _text(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:  # the exception's own __str__ failed; its class is all there is
+    except Exception:  # noqa: BLE001 - the exception's own __str__ failed; its class is all there is
         return type(error).__name__
 
 

@@ -33,7 +33,9 @@ def check(tree: ast.Module, namespaces: Collection[str]) -> list[Found]:
     bound = _bound_names(tree)
     callers = {"call_tool"} - bound
     spaces = set(namespaces) - bound
-    return sorted(_Unawaited(callers, spaces).visit_module(tree), key=lambda found: (found.line, found.column))[:MAX_FINDINGS]
+    return sorted(_Unawaited(callers, spaces).visit_module(tree), key=lambda found: (found.line, found.column))[
+        :MAX_FINDINGS
+    ]
 
 
 def _bound_names(tree: ast.Module) -> set[str]:
@@ -87,7 +89,9 @@ class _Unawaited:
                 return [left, *others]
             case ast.BoolOp(values=values):
                 return values
-            case ast.Call(func=ast.Name(id="print" | "len" | "str" | "list" | "sorted" | "sum" | "dict"), args=arguments):
+            case ast.Call(
+                func=ast.Name(id="print" | "len" | "str" | "list" | "sorted" | "sum" | "dict"), args=arguments
+            ):
                 return arguments
             case _:
                 return []
@@ -123,7 +127,11 @@ def _own_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             continue
         if isinstance(node, ast.stmt):
             yield node
-        stack.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)))
+        stack.extend(
+            child
+            for child in ast.iter_child_nodes(node)
+            if isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case))
+        )
 
 
 def _place(node: ast.AST) -> str:

@@ -88,9 +88,7 @@ class Enclave:
         memory_limit: int | str = "256MB",
         max_output: int | str | None = None,
     ) -> None:
-        self._limits = _limits(
-            security_level, timeout, max_tool_calls, max_concurrent_calls, memory_limit, max_output
-        )
+        self._limits = _limits(security_level, timeout, max_tool_calls, max_concurrent_calls, memory_limit, max_output)
         if language not in ENGINES:
             raise ConfigError(f"language must be one of {', '.join(ENGINES)}, not {language!r}")
         if tools is not None and tool_handler is not None:
@@ -132,7 +130,9 @@ class Enclave:
         if self._closed:
             raise ConfigError("the enclave is closed", code="not_running")
         request = self._request(source, inputs)
-        origin = Origin(session_id=session_id or f"s_{secrets.token_hex(8)}", principal=principal, run_id=request.run_id)
+        origin = Origin(
+            session_id=session_id or f"s_{secrets.token_hex(8)}", principal=principal, run_id=request.run_id
+        )
         if (refused := self._too_long(source)) is not None:
             return _never_started(refused, request.run_id)
         pool = self._workers.pool()
@@ -220,7 +220,7 @@ class Enclave:
         self._closed = True
         self.abort()
         deadline = time.monotonic() + CLOSE_PATIENCE
-        while self._sessions and time.monotonic() < deadline:  # sessions of other threads' loops end there
+        while self._sessions and time.monotonic() < deadline:  # noqa: ASYNC110 - some belong to other threads' loops
             await asyncio.sleep(0.001)
         await self._workers.aclose()
         if self._gate is not None and self._owns_gate:
@@ -288,7 +288,9 @@ def _gate(
             owner = "the boundary has its own" if tools is not None else "they belong to tools="
             raise ConfigError(f"{', '.join(given)}: {owner}")
         return (tools.gate, False) if tools is not None else (None, False)
-    return Gate(Toolset(tools), sandbox=sandbox, approve=approve, approval_timeout=approval_timeout, hub=EventHub()), True
+    return Gate(
+        Toolset(tools), sandbox=sandbox, approve=approve, approval_timeout=approval_timeout, hub=EventHub()
+    ), True
 
 
 def _handler(handler: object) -> ToolHandler | None:

@@ -34,11 +34,11 @@ class Frame(msgspec.Struct, tag_field="t", forbid_unknown_fields=True, frozen=Tr
     """What a guest may say."""
 
 
-class Ready(Frame, tag="ready"):
+class Ready(Frame, tag="ready", frozen=True):
     """The jail is closed; the child waits for a script."""
 
 
-class Call(Frame, tag="call"):
+class Call(Frame, tag="call", frozen=True):
     """A tool call. `args` stays unparsed until its budget is checked."""
 
     id: _Count
@@ -52,13 +52,13 @@ class Call(Frame, tag="call"):
     """Set when the script's arguments were not data: the call is refused, and counts."""
 
 
-class Print(Frame, tag="print"):
+class Print(Frame, tag="print", frozen=True):
     """Printed text."""
 
     text: str
 
 
-class Done(Frame, tag="done"):
+class Done(Frame, tag="done", frozen=True):
     """The script ended with a value."""
 
     value: msgspec.Raw
@@ -77,7 +77,7 @@ class Finding(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 FailureKind = Literal["raised", "rejected", "memory", "unawaited", "value", "deadlock"]
 
 
-class Failed(Frame, tag="failed"):
+class Failed(Frame, tag="failed", frozen=True):
     """The script ended without a value. Everything here is the guest's word, except what the host can look up."""
 
     kind: FailureKind
@@ -168,7 +168,7 @@ class RunRequest:
     """Hexadecimal seed of the guest's randomness and ids."""
 
 
-def run_frame(request: RunRequest, limits: RunLimits) -> bytes:
+def run_frame(request: RunRequest) -> bytes:
     """The frame that starts a script."""
     head = {
         "t": "run",
@@ -178,8 +178,6 @@ def run_frame(request: RunRequest, limits: RunLimits) -> bytes:
         "effects": request.effects,
         "clock": request.clock,
         "seed": request.seed,
-        "max_value": limits.value.size,
-        "max_depth": limits.value.depth,
     }
     body = msgspec.json.encode(head)
     return frame(body[:-1] + b',"inputs":' + request.inputs + b"}")

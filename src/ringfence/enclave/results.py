@@ -116,7 +116,13 @@ def from_guest(frame: Failed, failure: CallFailure | None, calls_made: int) -> E
         case "raised" if failure is not None:
             return from_call(failure, frame.line, **trace)
         case "raised":
-            error = run_error("script_raised", frame.message or frame.name, hint=_GUEST_HINTS.get(frame.name), line=frame.line, **trace)
+            error = run_error(
+                "script_raised",
+                frame.message or frame.name,
+                hint=_GUEST_HINTS.get(frame.name),
+                line=frame.line,
+                **trace,
+            )
             return _named(error, frame.name)
         case "rejected" if calls_made:
             return None

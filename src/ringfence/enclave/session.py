@@ -94,7 +94,7 @@ class ScriptSession:
         self._channel.attach(self)
         self._arm()
         try:
-            self._channel.send(protocol.run_frame(request, self._limits))
+            self._channel.send(protocol.run_frame(request))
             await self._ended
             error, value = await self._conclude()
         except asyncio.CancelledError:

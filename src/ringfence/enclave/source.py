@@ -49,7 +49,9 @@ def parse(source: str) -> ast.Module:
     except (RecursionError, MemoryError):
         raise _too_deep() from None
     except ValueError:  # a NUL character, or a lone surrogate
-        raise Rejected("SYNTAX", _bad_line(source), 1, "a character that Python source cannot hold", "remove it") from None
+        raise Rejected(
+            "SYNTAX", _bad_line(source), 1, "a character that Python source cannot hold", "remove it"
+        ) from None
 
 
 def _bad_line(source: str) -> int:

@@ -8,6 +8,7 @@ when the script is replayed. Knows the frames of `enclave.protocol`; `guest_worl
 from __future__ import annotations
 
 import asyncio
+import difflib
 import sys
 from collections.abc import Coroutine, Mapping
 from typing import Any, Final, NoReturn
@@ -70,12 +71,15 @@ class Bridge:
         loop.set_task_factory(self._make_task)  # type: ignore[arg-type]
 
     def _make_task(self, loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, Any], **options: Any) -> Any:
-        parent = self._states.get(asyncio.current_task(loop), self._root) if asyncio.current_task(loop) else self._root
+        parent = self._state(asyncio.current_task(loop))
         task = asyncio.Task(coro, loop=loop, **options)
         self._states[task] = _TaskState(f"{parent.path}.{parent.children}" if parent.path else str(parent.children))
         parent.children += 1
         task.add_done_callback(self._forget)
         return task
+
+    def _state(self, task: asyncio.Task[Any] | None) -> _TaskState:
+        return self._states.get(task, self._root) if task is not None else self._root
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._states.pop(task, None)
@@ -87,7 +91,7 @@ class Bridge:
         `{"success": False, "error": {"name", "message", "code", "tool_name"}}`, a result as
         `{"success": True, "data": …}`.
         """
-        frame = sys._getframe(1)
+        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # the call site, at the cost of a lookup
         return self.start(name, args, throw_on_error, frame.f_lineno, frame.f_lasti)
 
     def start(self, name: object, args: object, throw: object, line: int, at: int) -> Coroutine[Any, Any, Any]:
@@ -100,8 +104,7 @@ class Bridge:
 
     async def _call(self, name: str, args: object, throw: bool, line: int, at: int, number: int) -> Any:
         del self.unstarted[number]
-        task = asyncio.current_task(self._loop)
-        state = self._states.get(task, self._root) if task is not None else self._root
+        state = self._state(asyncio.current_task(self._loop))
         self._next += 1
         call_id = self._next
         text, fault = _arguments(args)
@@ -128,14 +131,14 @@ class Bridge:
             future.set_result(frame)
 
 
-def _arguments(args: object) -> tuple[str, str | None]:
+def _arguments(args: Any) -> tuple[str, str | None]:
     """JSON text, and why it is refused if it is."""
     if args is MISSING:
         return "null", "Tool arguments must be an object; pass a dict, {} for none"
     if not isinstance(args, Mapping):
         return "null", f"Tool arguments must be an object, not {type(args).__name__}; pass a dict"
     try:
-        return guest_values.encode(dict(args)), None
+        return guest_values.encode(dict(args)), None  # pyright: ignore[reportUnknownArgumentType]
     except guest_values.NotData as error:
         return "null", f"argument {error}"
 
@@ -150,12 +153,15 @@ class _Method:
 
     __slots__ = ("_bridge", "_tool")
 
+    _bridge: Bridge
+    _tool: str
+
     def __init__(self, bridge: Bridge, tool: str) -> None:
         object.__setattr__(self, "_bridge", bridge)
         object.__setattr__(self, "_tool", tool)
 
     def __call__(self, args: object = MISSING, /, throw_on_error: object = True, **named: object) -> Any:
-        frame = sys._getframe(1)
+        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # the call site, at the cost of a lookup
         if args is MISSING:
             if throw_on_error is not True:
                 named["throw_on_error"] = throw_on_error  # the keyword form carries arguments only
@@ -176,6 +182,9 @@ class Namespace:
 
     __slots__ = ("_members", "_name")
 
+    _members: Mapping[str, _Method]
+    _name: str
+
     def __init__(self, name: str, members: Mapping[str, _Method]) -> None:
         object.__setattr__(self, "_name", name)
         object.__setattr__(self, "_members", members)
@@ -184,8 +193,6 @@ class Namespace:
         try:
             return self._members[name]
         except KeyError:
-            import difflib
-
             close = difflib.get_close_matches(name, self._members, n=1)
             hint = f". Did you mean {self._name}.{close[0]}?" if close else f"; it has {', '.join(self._members)}"
             raise AttributeError(f"{self._name} has no tool {name!r}{hint}") from None

@@ -13,10 +13,9 @@ import heapq
 import select
 import time
 from asyncio import base_events, tasks
+from collections import deque
 from collections.abc import Callable, Coroutine
-from typing import Any, Final, NoReturn, Protocol
-
-_FOREVER: Final = None
+from typing import Any, Protocol
 
 
 class Wire(Protocol):
@@ -37,6 +36,9 @@ class Deadlock(Exception):
 
 class GuestLoop(base_events.BaseEventLoop):
     """One loop per run. Not thread-safe: a guest has no threads."""
+
+    _ready: deque[Any]  # both belong to BaseEventLoop, which has no public way to run one turn
+    _scheduled: list[Any]
 
     def __init__(self, wire: Wire) -> None:
         super().__init__()
@@ -63,7 +65,7 @@ class GuestLoop(base_events.BaseEventLoop):
         future = self.create_future()
         try:
             future.set_result(func(*args))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the awaiting script gets it
             future.set_exception(error)
         return future
 
@@ -91,21 +93,20 @@ class GuestLoop(base_events.BaseEventLoop):
         return True
 
     def _run_once(self) -> None:
-        ready: Any = self._ready  # type: ignore[attr-defined]
-        scheduled: list[Any] = self._scheduled  # type: ignore[attr-defined]
-        while scheduled and scheduled[0]._cancelled:
-            heapq.heappop(scheduled)._scheduled = False
+        ready, timers = self._ready, self._scheduled
+        while timers and timers[0]._cancelled:
+            heapq.heappop(timers)._scheduled = False
         if ready:
             self._pump(0.0)
-        elif scheduled:
-            self._pump(max(0.0, scheduled[0]._when - self.time()))
+        elif timers:
+            self._pump(max(0.0, timers[0]._when - self.time()))
         else:
-            self._pump(_FOREVER)
+            self._wait_for_ever()
         now = self.time()
-        while scheduled and scheduled[0]._when <= now:
-            handle = heapq.heappop(scheduled)
-            handle._scheduled = False
-            ready.append(handle)
+        while timers and timers[0]._when <= now:
+            timer = heapq.heappop(timers)
+            timer._scheduled = False
+            ready.append(timer)
         for _ in range(len(ready)):
             if not ready:  # a nested run took them
                 break
@@ -113,20 +114,17 @@ class GuestLoop(base_events.BaseEventLoop):
             if not handle._cancelled:
                 handle._run()
 
-    def _pump(self, timeout: float | None) -> None:
+    def _pump(self, timeout: float) -> None:
         wire = self._wire
         wire.flush()
-        if timeout is _FOREVER:
-            if not wire.expects():
-                raise Deadlock
+        if (timeout > 0 or wire.expects()) and self._poll.poll(timeout * 1000):
             wire.read()
-        elif wire.expects() or timeout > 0:
-            if self._poll.poll(timeout * 1000):
-                wire.read()
+
+    def _wait_for_ever(self) -> None:
+        self._wire.flush()
+        if not self._wire.expects():
+            raise Deadlock
+        self._wire.read()
 
     def _timer_handle_cancelled(self, handle: object) -> None:
         """Cancelled timers are dropped when they reach the front of the heap."""
-
-
-def refuse(*_: object, **__: object) -> NoReturn:
-    raise PermissionError("scripts have no threads, sockets or processes; use the tools")

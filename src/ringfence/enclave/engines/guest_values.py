@@ -7,6 +7,7 @@ need Python. Knows nothing of calls or frames.
 from __future__ import annotations
 
 import base64
+import collections
 import dataclasses
 import datetime
 import decimal
@@ -63,18 +64,18 @@ class _Refused(Exception):
         self.value = value
 
 
-def _convert(value: object) -> Any:
+def _convert(value: Any) -> Any:
     """The encoder's hook for what JSON does not have."""
+    if isinstance(value, (set, frozenset, abc.KeysView, abc.ValuesView, range, collections.deque)):
+        return list(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     match value:
-        case set() | frozenset() | abc.KeysView() | abc.ValuesView() | range():
-            return list(value)
         case abc.ItemsView():
-            return [list(pair) for pair in value]
+            return [list(pair) for pair in value]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
         case datetime.datetime() | datetime.date() | datetime.time():
             return value.isoformat()
+        case decimal.Decimal() if not value.is_finite():
+            raise _Refused(value)
         case decimal.Decimal() | uuid.UUID() | fractions.Fraction():
-            if isinstance(value, decimal.Decimal) and not value.is_finite():
-                raise _Refused(value)
             return str(value)
         case datetime.timedelta():
             return value.total_seconds()
@@ -83,11 +84,9 @@ def _convert(value: object) -> Any:
         case enum.Enum():
             return value.value
         case types.MappingProxyType():
-            return dict(value)
+            return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
         case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        case abc.Sequence() if type(value).__module__ == "collections":  # deque, UserList
-            return list(value)
         case _:
             raise _Refused(value)
 
@@ -117,6 +116,7 @@ def _plain_keys(value: object) -> bool:
 def _locate(value: object, refused: _Refused | None = None) -> NotData:
     """Walk slowly to the first offender, for its path."""
     stack: list[tuple[Any, str, tuple[int, ...]]] = [(value, "", ())]
+    children: list[tuple[Any, str, tuple[int, ...]]]
     steps = 0
     while stack and steps < MAX_STEPS:
         item, path, above = stack.pop()

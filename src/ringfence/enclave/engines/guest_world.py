@@ -75,7 +75,7 @@ class _Printed(io.TextIOBase):
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
 
-    def write(self, text: str, /) -> int:
+    def write(self, text: Any, /) -> int:
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         self._channel.print(text)
@@ -119,7 +119,7 @@ def _no_debugger(*_: object, **__: object) -> NoReturn:
 
 def _install_randomness(seed: str) -> None:
     """Every source of randomness follows the host's seed."""
-    ids = random.Random(seed + "ids")
+    ids = random.Random(seed + "ids")  # noqa: S311 - nothing secret: the host must be able to repeat it
     random.seed(seed)
     seed_of = random.Random.seed
 
@@ -187,7 +187,7 @@ def _install_dates(now: Any) -> None:
 
         @classmethod
         def utcnow(cls) -> Any:
-            return cls.fromtimestamp(now(), datetime.timezone.utc).replace(tzinfo=None)
+            return cls.fromtimestamp(now(), datetime.UTC).replace(tzinfo=None)
 
         @classmethod
         def today(cls) -> Any:

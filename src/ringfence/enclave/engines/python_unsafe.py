@@ -18,7 +18,7 @@ from collections.abc import Coroutine
 from types import CodeType, FrameType, TracebackType
 from typing import Any, Final, NoReturn
 
-from ringfence.enclave.check import check
+from ringfence.enclave.check import Found, check
 from ringfence.enclave.engines import guest_bridge, guest_loop, guest_values, guest_world
 from ringfence.enclave.engines.guest_wire import Channel, dumps
 from ringfence.enclave.source import ENTRY, FILENAME, Rejected, compile_script, parse
@@ -64,7 +64,6 @@ class _Run:
     def execute(self) -> NoReturn:
         code = self._compile()
         self._fill_globals()
-        asyncio.set_event_loop_policy(None)
         asyncio._set_running_loop(self._loop)
         asyncio.run = self._asyncio_run  # type: ignore[assignment]
         asyncio.runners.run = self._asyncio_run  # type: ignore[assignment]
@@ -72,9 +71,9 @@ class _Run:
         asyncio.get_event_loop = lambda: self._loop
         gc.enable()
         try:
-            exec(code, self._globals)  # defines one coroutine function; the jail is closed
+            exec(code, self._globals)  # noqa: S102 - defines one coroutine function; the jail is closed
             value = self._loop.complete(self._globals.pop(ENTRY)())
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - whatever the script raised is its result
             self._fail(error)
         self._finish(value)
 
@@ -82,16 +81,24 @@ class _Run:
         linecache.cache[FILENAME] = (len(self._source), None, self._source.splitlines(keepends=True), FILENAME)
         try:
             tree = parse(self._source)
-            found = check(tree, self._namespaces)
+            found: list[Found] | list[Rejected] = check(tree, self._namespaces)
             if not found:
                 return compile_script(tree, _compiler)
         except Rejected as rejected:
             found = [rejected]
-        findings = [
-            {"code": one.code, "line": one.line, "column": one.column, "message": one.message[:500], "fix": one.fix[:500]}
+        findings: list[dict[str, Any]] = [
+            {
+                "code": one.code,
+                "line": one.line,
+                "column": one.column,
+                "message": one.message[:500],
+                "fix": one.fix[:500],
+            }
             for one in found
         ]
-        self._send_failure("rejected", "ScriptRejected", findings[0]["message"], line=findings[0]["line"], findings=findings)
+        return self._send_failure(
+            "rejected", "ScriptRejected", findings[0]["message"], line=findings[0]["line"], findings=findings
+        )
 
     def _fill_globals(self) -> None:
         self._globals["call_tool"] = self._bridge.call_tool
@@ -121,7 +128,9 @@ class _Run:
 
     def _fail_unawaited(self) -> NoReturn:
         name, line = min(self._bridge.unstarted.values(), key=lambda item: item[1])
-        self._send_failure("unawaited", "UnawaitedCall", f"the call of {name!r} was never awaited, so it did not run", line=line)
+        self._send_failure(
+            "unawaited", "UnawaitedCall", f"the call of {name!r} was never awaited, so it did not run", line=line
+        )
 
     def _fail(self, error: BaseException) -> NoReturn:
         if isinstance(error, SystemExit) and error.code in (None, 0):
@@ -154,7 +163,7 @@ class _Run:
 def _message(error: BaseException) -> str:
     try:
         return str(error).encode("utf-8", "replace").decode()
-    except BaseException:  # the script's own __str__
+    except BaseException:  # noqa: BLE001 - the script's own __str__
         return "(the exception's text cannot be made)"
 
 
@@ -181,7 +190,7 @@ def _trace(error: BaseException) -> str:
         lines = traceback.format_list(shown)
         text = "".join(["Traceback (most recent call last):\n", *lines, f"{type(error).__name__}: {_message(error)}"])
         return text.encode("utf-8", "replace").decode()[-TRACE_LIMIT:]
-    except BaseException:  # out of memory, or the script replaced what this needs
+    except BaseException:  # noqa: BLE001 - out of memory, or the script replaced what this needs
         return ""
 
 

@@ -1,0 +1,75 @@
+"""Calls that nobody awaits are found before anything runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from ringfence.enclave.check import MAX_FINDINGS, Found, check
+from ringfence.enclave.source import parse
+
+
+def places(source: str) -> list[tuple[int, int]]:
+    return [(found.line, found.column) for found in check(parse(source), ["tools"])]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "call_tool('a', {})",
+        "tools.a(x=1)",
+        "return call_tool('a', {})",
+        "if 1:\n    return tools.a()",
+        "x = call_tool('a', {})['rows']",
+        "x = tools.a().rows",
+        "for row in call_tool('a', {}):\n    pass",
+        "[r for r in tools.a()]",
+        "print(tools.a())",
+        "n = len(call_tool('a', {}))",
+        "x = f'{tools.a()}'",
+        "if call_tool('a', {}):\n    pass",
+        "x = tools.a() + 1",
+        "x = tools.a() == 1",
+        "x = not tools.a()",
+        "async def f():\n    tools.a()",
+    ],
+)
+def test_a_result_that_is_used_or_dropped_without_await_is_found(source: str) -> None:
+    assert len(check(parse(source), ["tools"])) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "await call_tool('a', {})",
+        "x = await tools.a()",
+        "x = (await tools.a())['rows']",
+        "import asyncio\nawait asyncio.gather(*[tools.a(i=i) for i in range(3)])",
+        "import asyncio\nt = asyncio.create_task(tools.a())",
+        "calls = [tools.a(), tools.b()]",
+        "def f():\n    return tools.a()",
+        "f = lambda: call_tool('a', {})",
+        "x = tools.a\nawait x()",
+        "tools = {}\ntools.get('x')",
+        "def call_tool(a):\n    return a\ncall_tool(1)",
+        "from mine import tools\ntools.a()",
+        "def f(tools):\n    tools.a()",
+    ],
+)
+def test_calls_that_are_awaited_somewhere_are_left_alone(source: str) -> None:
+    assert check(parse(source), ["tools"]) == []
+
+
+def test_a_finding_says_what_to_write() -> None:
+    assert check(parse("x = 1\nrows = call_tool('list_orders', {'n': 2})['rows']"), ["tools"]) == [
+        Found(
+            code="UNAWAITED_CALL",
+            line=2,
+            column=8,
+            message="call_tool(…) is taken apart without await, so the tool would never run",
+            fix="write: (await call_tool('list_orders', {'n': 2}))",
+        )
+    ]
+
+
+def test_findings_come_in_source_order_and_are_bounded() -> None:
+    assert places("tools.a()\n" * 50) == [(line, 1) for line in range(1, MAX_FINDINGS + 1)]

@@ -1,0 +1,54 @@
+"""How users write sizes, times and counts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from ringfence.errors import ConfigError
+from ringfence.limits import LEVELS, MIB, LevelDefaults, parse_count, parse_seconds, parse_size
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("256MB", 256 * MIB), ("1 GiB", 1024 * MIB), ("1.5kb", 1536), ("12", 12), (7, 7), ("3b", 3)],
+)
+def test_sizes_are_bytes_or_text_with_powers_of_1024(text: Any, size: int) -> None:
+    assert parse_size(text, "memory_limit") == size
+
+
+@pytest.mark.parametrize("value", [True, 1.5, "", "MB", "-1MB", "1TB", None, math.nan, "١MB", 0])
+def test_what_is_not_a_size_is_refused_by_name(value: Any) -> None:
+    with pytest.raises(ConfigError, match="memory_limit") as caught:
+        parse_size(value, "memory_limit")
+    assert caught.value.code == "bad_config"
+
+
+@pytest.mark.parametrize("value", [0.5, 5000, 1])
+def test_seconds_are_finite_and_above_zero(value: float) -> None:
+    assert parse_seconds(value, "timeout") == float(value)
+
+
+@pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, "5", True, None, 10**400])
+def test_other_times_are_refused_by_name(value: Any) -> None:
+    with pytest.raises(ConfigError, match="timeout"):
+        parse_seconds(value, "timeout")
+
+
+@pytest.mark.parametrize("value", [-1, 1.0, True, "3", None, math.nan])
+def test_counts_are_whole_numbers(value: Any) -> None:
+    with pytest.raises(ConfigError, match="max_tool_calls"):
+        parse_count(value, "max_tool_calls")
+    assert parse_count(0, "max_tool_calls") == 0
+
+
+def test_levels_are_those_of_the_catalogue() -> None:
+    kib = 1024
+    assert {
+        "STRICT": LevelDefaults(timeout=5.0, max_tool_calls=10, output=64 * kib),
+        "SECURE": LevelDefaults(timeout=15.0, max_tool_calls=50, output=256 * kib),
+        "STANDARD": LevelDefaults(timeout=30.0, max_tool_calls=100, output=1024 * kib),
+        "PERMISSIVE": LevelDefaults(timeout=60.0, max_tool_calls=1_000, output=10 * 1024 * kib),
+    } == LEVELS
