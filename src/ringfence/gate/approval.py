@@ -1,0 +1,138 @@
+"""The decision about one validated call: from a tool's callback, or from the person behind the boundary's handler.
+
+Only the value True approves. Everything else denies, and the denial says which it was: `denied` (False),
+`no_handler`, `handler_failed`, `not_a_bool`, `expired`, `cancelled`. Handlers are the privileged tier: they alone see
+the arguments, as a private copy. Knows nothing of states or events; `gate.runner` calls it, between two of them.
+
+A handler runs in the place that the gate was given for its host's own code: asynchronous handlers in the event loop,
+synchronous ones in a thread of their own, since they may ask a person and block. What a synchronous handler returns
+is awaited when it can be. A handler that outlives its deadline is left behind and cannot approve any more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from ringfence.errors import ConfigError
+from ringfence.gate.attempt import Attempt, Attempts, Stop, Stopped
+from ringfence.gate.states import Aborted, Denied, Expired, Granted, Interrupted
+from ringfence.ports import ApprovalHandler, ApprovalInfo, ApprovalRequest, Driver, Signal
+
+Form = Literal["pair", "request"]
+"""How a handler wants to be called: `(input, info)` or one `ApprovalRequest`."""
+
+Decision = Granted | Denied | Expired | Aborted | Interrupted
+
+_log: Final = logging.getLogger("ringfence.approval")
+
+
+@dataclass(frozen=True, slots=True)
+class Approver:
+    """A handler, and how to call it."""
+
+    handler: ApprovalHandler
+    form: Form
+
+
+def approver(handler: object, field: str) -> Approver:
+    """A handler that takes `(input, info)` or one request.
+
+    Raises:
+        ConfigError: it cannot be called so; the message names `field`.
+    """
+    if not callable(handler):
+        raise ConfigError(f"{field} must be callable, not {type(handler).__name__}")
+    return Approver(handler, _form(handler, field))
+
+
+def _form(handler: Callable[..., Any], field: str) -> Form:
+    try:
+        parameters = inspect.signature(handler).parameters.values()
+    except (TypeError, ValueError):  # a builtin without a signature
+        return "request"
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = sum(p.default is p.empty for p in positional)
+    keywords = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is p.empty]
+    takes_more = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    if not keywords and required <= 2 and (len(positional) >= 2 or takes_more):
+        return "pair"
+    if not keywords and len(positional) == 1:
+        return "request"
+    raise ConfigError(
+        f"{field} must take (input, info) or one request", hint="def approve(request: rf.ApprovalRequest) -> bool: ..."
+    )
+
+
+def private_copy(value: Any) -> Any:
+    """A copy that its reader may change without changing what runs."""
+    return copy.deepcopy(value)
+
+
+async def decide(
+    who: Approver | None,
+    request: ApprovalRequest,
+    *,
+    host: Driver,
+    attempts: Attempts,
+    timeout: float | None,
+    signal: Signal | None,
+) -> Decision:
+    """Ask, and translate the answer. Everything but a grant means that nothing runs.
+
+    Args:
+        host: where the handler runs.
+        timeout: seconds until the question expires; None waits for ever.
+        signal: the caller's; an abort withdraws the question.
+
+    Raises:
+        asyncio.CancelledError: the host cancelled; the handler has been cancelled too.
+    """
+    if who is None:
+        return Denied("no_handler")
+    args: list[Any] = [request]
+    if who.form == "pair":
+        args = [request.input, ApprovalInfo(tool=request.tool, session_id=request.session_id)]
+    attempt = Attempt(_ask(who.handler, args, host), attempts, timeout)
+    watch = _watch(signal, attempt)
+    try:
+        answer = await attempt
+    except Stopped as stopped:
+        return {Stop.EXPIRED: Expired(), Stop.ABORTED: Aborted(), Stop.CLOSING: Interrupted()}[stopped.why]
+    except (Exception, SystemExit, asyncio.CancelledError) as error:
+        if attempt.cancelled:
+            raise
+        _log.warning("the approval handler of %s raised %s", request.tool, type(error).__name__)
+        return Denied("handler_failed")
+    finally:
+        if watch is not None:
+            watch.cancel()
+    if answer is True:
+        return Granted()
+    if answer is False:
+        return Denied("denied")
+    _log.warning("the approval handler of %s answered with a %s", request.tool, type(answer).__name__)
+    return Denied("not_a_bool")
+
+
+async def _ask(handler: ApprovalHandler, args: list[Any], host: Driver) -> Any:
+    answer = await host.run(handler, args)
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def _watch(signal: Signal | None, attempt: Attempt) -> asyncio.Task[None] | None:
+    """Withdraw the question when the caller aborts."""
+    if signal is None:
+        return None
+
+    async def withdraw() -> None:
+        await signal.wait()
+        attempt.stop(Stop.ABORTED)
+
+    coroutine: Coroutine[Any, Any, None] = withdraw()
+    return asyncio.get_running_loop().create_task(coroutine, name="ringfence-approval-signal")

@@ -1,0 +1,313 @@
+"""The life of one tool call, as one table and one step.
+
+`TRANSITIONS` says which event may follow in which state, and where that can lead; `step` applies it and returns what
+the runner must do. Pure: it does not know what a tool, a clock or an exception is. Called by `gate.runner` for live
+calls; folding a journal's events through it gives the same states.
+
+Rules:
+- Arguments are validated exactly once, before anybody is asked and before anything runs.
+- A refusal (no such tool, no sandbox, a policy) comes before a person is asked.
+- Only a grant leads from approving to running.
+- Another attempt needs one that is left, a failure that another attempt can mend, and, for a tool with a declared
+  effect that is not declared idempotent, certainty that the failed attempt did nothing.
+- After a timeout or an interruption a tool that is not declared a read may have done its work: `unknown`.
+- `on_error` comes after the last attempt, never after a refusal or a fault; its answer is the caller's, and no
+  `tool.completed` is announced for it.
+- Whatever is not in the table is a mistake of this library: `IllegalTransition`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ringfence.errors import Status
+from ringfence.gate.states import (
+    Aborted,
+    Ambiguous,
+    Announce,
+    Approving,
+    Ask,
+    Barred,
+    Command,
+    Denied,
+    Done,
+    Event,
+    Exhausted,
+    Expired,
+    Failed,
+    Faulted,
+    Finish,
+    Granted,
+    Interrupted,
+    Invalid,
+    Plan,
+    Received,
+    Recover,
+    Recovered,
+    Recovering,
+    RecoveryFailed,
+    Refused,
+    Returned,
+    Run,
+    Running,
+    Sleep,
+    State,
+    TimedOut,
+    Validated,
+    Waiting,
+    Woke,
+)
+from ringfence.ports import Effect
+
+Step = tuple[State, tuple[Command, ...]]
+
+RETRY_PAUSE: Final = 0.0
+"""Seconds between two attempts. The first seed retries at once; the pause still lets a cancellation in."""
+
+
+class IllegalTransition(Exception):
+    """An event that cannot follow in this state: a mistake of this library, not of its caller."""
+
+    def __init__(self, state: State, event: Event) -> None:
+        super().__init__(f"{type(event).__name__} cannot follow in {type(state).__name__}")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One line of the table."""
+
+    apply: Callable[[Any, Any], Step]
+    targets: tuple[type[State], ...]
+    """Where it can lead; for the picture, and checked against what `apply` does."""
+
+
+def plan_for(*, asks: bool, retries: int, effect: Effect | None, idempotent: bool | None, recovers: bool) -> Plan:
+    """What a tool's declarations mean for its calls.
+
+    `idempotent=False` without `effect` declares an effect. An undeclared tool keeps the seed's retries; only the
+    outcome of an attempt that was stopped is doubted.
+    """
+    if effect == "read":
+        stakes = "none"
+    elif effect == "write" or idempotent is False:
+        stakes = "effect"
+    else:
+        stakes = "undeclared"
+    return Plan(asks=asks, max_attempts=retries + 1, stakes=stakes, idempotent=idempotent is True, recovers=recovers)
+
+
+def start(plan: Plan) -> State:
+    """Where every call begins."""
+    return Received(plan)
+
+
+def step(state: State, event: Event) -> Step:
+    """The next state, and what the runner must do, in order. At most the last command has an answer.
+
+    Raises:
+        IllegalTransition: the table has no such line.
+    """
+    rule = TRANSITIONS.get((type(state), type(event)))
+    if rule is None:
+        raise IllegalTransition(state, event)
+    return rule.apply(state, event)
+
+
+# --- received ---
+
+
+def _validated(state: Received, _: Validated) -> Step:
+    if state.plan.asks:
+        return Approving(state.plan), _ASK
+    return Running(state.plan, 1), _FIRST_RUN
+
+
+def _invalid(_: Received, __: Invalid) -> Step:
+    return _refuse("invalid_input")
+
+
+def _refused(_: Received, event: Refused) -> Step:
+    return _refuse(event.code)
+
+
+def _aborted_early(_: Received, __: Aborted) -> Step:
+    return _refuse("aborted")
+
+
+# --- approving ---
+
+
+def _granted(state: Approving, _: Granted) -> Step:
+    return Running(state.plan, 1), (Announce("approval.granted"), *_FIRST_RUN)
+
+
+def _denied(_: Approving, event: Denied) -> Step:
+    return _no_approval("approval_denied", event.reason)
+
+
+def _expired(_: Approving, __: Expired) -> Step:
+    return _no_approval("approval_expired", "expired")
+
+
+def _aborted_while_asking(_: Approving, __: Aborted) -> Step:
+    return _no_approval("aborted", "cancelled")
+
+
+def _interrupted_while_asking(_: Approving, __: Interrupted) -> Step:
+    return _no_approval("interrupted", "cancelled")
+
+
+# --- running ---
+
+
+def _returned(state: Running, _: Returned) -> Step:
+    return Done("succeeded", None, state.attempt), (Announce("tool.completed", state.attempt), _FINISH)
+
+
+def _failed(state: Running, _: Failed) -> Step:
+    return _again_or_over(state, may_repeat=True, status="failed", code="tool_raised")
+
+
+def _ambiguous(state: Running, _: Ambiguous) -> Step:
+    if state.plan.stakes != "effect":
+        return _again_or_over(state, may_repeat=True, status="failed", code="tool_raised")
+    return _again_or_over(state, may_repeat=state.plan.idempotent, status="unknown", code="outcome_unknown")
+
+
+def _exhausted(state: Running, event: Exhausted) -> Step:
+    return _again_or_over(state, may_repeat=False, status="failed", code=event.code)
+
+
+def _timed_out(state: Running, _: TimedOut) -> Step:
+    return _again_or_over(state, may_repeat=False, status=_stopped(state.plan), code="tool_timeout")
+
+
+def _barred(state: Running, _: Barred) -> Step:
+    return _end(state, status="failed", code="tool_raised")
+
+
+def _faulted(state: Running, event: Faulted) -> Step:
+    return _end(state, status=_stopped(state.plan) if event.started else "failed", code=event.code)
+
+
+def _interrupted(state: Running, _: Interrupted) -> Step:
+    return _end(state, status=_stopped(state.plan), code="interrupted")
+
+
+# --- waiting ---
+
+
+def _woke(state: Waiting, _: Woke) -> Step:
+    attempt = state.attempt + 1
+    return Running(state.plan, attempt), (Announce("tool.called", attempt), Run(attempt))
+
+
+def _aborted_while_waiting(state: Waiting, _: Aborted) -> Step:
+    if state.plan.recovers:
+        return Recovering(state.plan, state.attempt, _failed_status(state), state.code), (Recover(),)
+    return Done(_failed_status(state), state.code, state.attempt), (_FINISH,)
+
+
+def _interrupted_while_waiting(state: Waiting, _: Interrupted) -> Step:
+    """No attempt is at work, so the one before says what may have happened; the next one is called off."""
+    announce = Announce("tool.rejected", state.attempt + 1, "interrupted")
+    return Done(_failed_status(state), "interrupted", state.attempt), (announce, _FINISH)
+
+
+# --- recovering ---
+
+
+def _recovered(state: Recovering, _: Recovered) -> Step:
+    return Done("succeeded", None, state.attempt), (_FINISH,)
+
+
+def _recovery_failed(state: Recovering, _: RecoveryFailed) -> Step:
+    return Done(state.status, "tool_raised", state.attempt), (_FINISH,)
+
+
+def _interrupted_while_recovering(state: Recovering, _: Interrupted) -> Step:
+    return Done(state.status, "interrupted", state.attempt), (_FINISH,)
+
+
+# --- shared ---
+
+
+def _refuse(code: str) -> Step:
+    return Done("refused", code, 0), (Announce("tool.rejected", code=code), _FINISH)
+
+
+def _no_approval(code: str, reason: str) -> Step:
+    denied = Announce("approval.denied", code=code, reason=reason)
+    return Done("refused", code, 0), (denied, Announce("tool.rejected", code=code), _FINISH)
+
+
+def _again_or_over(state: Running, *, may_repeat: bool, status: Status, code: str) -> Step:
+    """After an attempt that failed: another one, the fallback, or the end."""
+    plan, attempt = state.plan, state.attempt
+    announce = Announce("tool.failed", attempt, code)
+    if may_repeat and attempt < plan.max_attempts:
+        return Waiting(plan, attempt, code), (announce, Sleep(RETRY_PAUSE))
+    if plan.recovers:
+        return Recovering(plan, attempt, status, code), (announce, Recover())
+    return Done(status, code, attempt), (announce, _FINISH)
+
+
+def _end(state: Running, *, status: Status, code: str) -> Step:
+    """After an attempt whose failure no fallback may answer."""
+    return Done(status, code, state.attempt), (Announce("tool.failed", state.attempt, code), _FINISH)
+
+
+def _stopped(plan: Plan) -> Status:
+    """What is known of work that was stopped halfway."""
+    return "failed" if plan.stakes == "none" else "unknown"
+
+
+def _failed_status(state: Waiting) -> Status:
+    return "unknown" if state.code == "outcome_unknown" else "failed"
+
+
+_FINISH: Final = Finish()
+_ASK: Final = (Announce("approval.required"), Ask())
+_FIRST_RUN: Final = (Announce("tool.called", 1), Run(1))
+
+_AFTER_ATTEMPT: Final = (Waiting, Recovering, Done)
+_AFTER_LAST: Final = (Recovering, Done)
+
+TRANSITIONS: Final[Mapping[tuple[type[State], type[Event]], Rule]] = {
+    (Received, Validated): Rule(_validated, (Approving, Running)),
+    (Received, Invalid): Rule(_invalid, (Done,)),
+    (Received, Refused): Rule(_refused, (Done,)),
+    (Received, Aborted): Rule(_aborted_early, (Done,)),
+    (Approving, Granted): Rule(_granted, (Running,)),
+    (Approving, Denied): Rule(_denied, (Done,)),
+    (Approving, Expired): Rule(_expired, (Done,)),
+    (Approving, Aborted): Rule(_aborted_while_asking, (Done,)),
+    (Approving, Interrupted): Rule(_interrupted_while_asking, (Done,)),
+    (Running, Returned): Rule(_returned, (Done,)),
+    (Running, Failed): Rule(_failed, _AFTER_ATTEMPT),
+    (Running, Ambiguous): Rule(_ambiguous, _AFTER_ATTEMPT),
+    (Running, Exhausted): Rule(_exhausted, _AFTER_LAST),
+    (Running, TimedOut): Rule(_timed_out, _AFTER_LAST),
+    (Running, Barred): Rule(_barred, (Done,)),
+    (Running, Faulted): Rule(_faulted, (Done,)),
+    (Running, Interrupted): Rule(_interrupted, (Done,)),
+    (Waiting, Woke): Rule(_woke, (Running,)),
+    (Waiting, Aborted): Rule(_aborted_while_waiting, _AFTER_LAST),
+    (Waiting, Interrupted): Rule(_interrupted_while_waiting, (Done,)),
+    (Recovering, Recovered): Rule(_recovered, (Done,)),
+    (Recovering, RecoveryFailed): Rule(_recovery_failed, (Done,)),
+    (Recovering, Interrupted): Rule(_interrupted_while_recovering, (Done,)),
+}
+
+
+def picture() -> str:
+    """The table as a Mermaid state diagram, for ARCHITECTURE.md."""
+    arrows: dict[tuple[str, str], list[str]] = {}
+    for (state, event), rule in TRANSITIONS.items():
+        for target in rule.targets:
+            arrows.setdefault((state.__name__, target.__name__), []).append(event.__name__)
+    lines = ["stateDiagram-v2", "    [*] --> Received"]
+    lines += [f"    {source} --> {target}: {', '.join(names)}" for (source, target), names in arrows.items()]
+    return "\n".join([*lines, "    Done --> [*]"]) + "\n"

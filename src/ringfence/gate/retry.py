@@ -1,0 +1,54 @@
+"""What an exception that came out of an attempt means for the call's life.
+
+Judged by the identity of our own signals and by class, never by name or text, since those are the tool's to choose.
+Pure; called by `gate.runner`, which knows whether the tool itself raised it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ringfence.errors import RingfenceError, SandboxFault
+from ringfence.gate.states import Ambiguous, Barred, Event, Exhausted, Failed, Faulted
+
+_CERTAIN: Final = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
+"""Errors of a local file: the one operation did not happen."""
+
+_CHAIN: Final = 32
+"""Causes and group members looked at; deeper ones count as unknown, and therefore as barred."""
+
+
+def classify(error: BaseException, *, by_tool: bool, started: bool, aborted: bool) -> Event:
+    """The event that an attempt's exception stands for.
+
+    Args:
+        error: what came out of the driver.
+        by_tool: the tool's function raised it, not the driver.
+        started: the tool's function was entered.
+        aborted: the caller's signal had asked the tool to stop.
+    """
+    if isinstance(error, SandboxFault) and not by_tool:
+        return Faulted(error.code, started)
+    if _holds_refusal(error):
+        return Barred()
+    if aborted:
+        return Exhausted("tool_raised")
+    if isinstance(error, OSError) and not isinstance(error, _CERTAIN):
+        return Ambiguous()  # includes ConnectionError and the builtin TimeoutError
+    return Failed()
+
+
+def _holds_refusal(error: BaseException) -> bool:
+    """An error of some boundary is in there: asking again would ask the person again."""
+    pending: list[BaseException] = [error]
+    for _ in range(_CHAIN):
+        if not pending:
+            return False
+        item = pending.pop()
+        if isinstance(item, RingfenceError):
+            return True
+        if item.__cause__ is not None:
+            pending.append(item.__cause__)
+        if isinstance(item, BaseExceptionGroup):
+            pending.extend(item.exceptions)  # type: ignore[reportUnknownMemberType]
+    return bool(pending)

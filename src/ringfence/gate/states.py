@@ -1,0 +1,264 @@
+"""The words of one tool call's life: where it is, what can happen to it, what its runner must do next.
+
+Frozen values without behaviour. They know neither tools nor clocks nor exceptions: the runner translates those into
+events, and `gate.machine` says what follows. A journal stores the events; folding them again restores the state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ringfence.errors import Status
+from ringfence.events import EventType
+
+Stakes = Literal["none", "undeclared", "effect"]
+"""What a call can leave behind: nothing (a read), unknown to us, or a declared effect."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is known about a call's tool before anything happens."""
+
+    asks: bool
+    """A decision is needed before the first attempt."""
+    max_attempts: int
+    """`retries + 1`."""
+    stakes: Stakes
+    idempotent: bool
+    """Declared safe to repeat."""
+    recovers: bool
+    """The tool has an `on_error`."""
+
+
+# --- states ---
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """Requested; nothing is known about the arguments yet."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Approving:
+    """Valid; somebody decides."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The tool is at work."""
+
+    plan: Plan
+    attempt: int
+    """1-based."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Between two attempts."""
+
+    plan: Plan
+    attempt: int
+    """The one that failed."""
+    code: str
+    """Its error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovering:
+    """No further attempt; the tool's `on_error` looks for an answer."""
+
+    plan: Plan
+    attempt: int
+    status: Status
+    """What the record says unless a fallback answers the caller."""
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Over."""
+
+    status: Status
+    code: str | None
+    """A key of `errors.CODES`; None when the caller has a value."""
+    attempts: int
+    """Times the tool was started."""
+
+
+State = Received | Approving | Running | Waiting | Recovering | Done
+
+
+# --- events ---
+
+
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """The arguments fit the tool's schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """They do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The call must not go on, whatever its arguments (no such tool, no sandbox, a policy)."""
+
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Aborted:
+    """The caller's signal says stop, and the tool is not running."""
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """The decision was `True`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """The decision was anything else."""
+
+    reason: str
+    """Why, in one word; see `gate.approval`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expired:
+    """No decision came in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """The tool returned, and its result fits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The tool raised an exception that says: I did not do it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """The tool raised an exception that leaves open whether it did (a lost connection, its own time-out)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exhausted:
+    """The tool failed in a way that another attempt cannot mend (an unusable result, an aborted signal)."""
+
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Barred:
+    """A refusal of some boundary came out of the tool; nobody is asked twice, and no fallback hides it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Faulted:
+    """The place where the tool should run, or ran, failed."""
+
+    code: str
+    started: bool
+    """The tool may have begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    """The attempt used up the tool's own timeout."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The caller's task was cancelled, or the gate is closing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Woke:
+    """The pause between two attempts is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """`on_error` returned a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecoveryFailed:
+    """`on_error` raised; its exception replaces the tool's."""
+
+
+Event = (
+    Validated
+    | Invalid
+    | Refused
+    | Aborted
+    | Granted
+    | Denied
+    | Expired
+    | Returned
+    | Failed
+    | Ambiguous
+    | Exhausted
+    | Barred
+    | Faulted
+    | TimedOut
+    | Interrupted
+    | Woke
+    | Recovered
+    | RecoveryFailed
+)
+
+
+# --- commands ---
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Get a decision: Granted, Denied, Expired, Aborted or Interrupted comes next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """Tell telemetry; nothing comes back."""
+
+    type: EventType
+    attempt: int | None = None
+    code: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Start an attempt."""
+
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """Pause: Woke, Aborted or Interrupted comes next."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recover:
+    """Call `on_error`: Recovered, RecoveryFailed or Interrupted comes next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Answer the caller from the `Done` state."""
+
+
+Command = Ask | Announce | Run | Sleep | Recover | Finish
