@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import select
@@ -13,9 +14,9 @@ from typing import Any
 
 
 def prepare() -> None:
-    import asyncio  # noqa: F401
-    import ctypes  # noqa: F401
-    import dataclasses  # noqa: F401
+    importlib.import_module("asyncio")
+    importlib.import_module("ctypes")
+    importlib.import_module("dataclasses")
 
 
 def serve(fd: int) -> None:

@@ -31,6 +31,9 @@ REFUSED: Final = 125
 RAISED: Final = 1
 """Exit code of a child whose engine raised."""
 
+VICTIM: Final = "1000"
+"""`oom_score_adj` of a jail: first to go when the machine runs out of memory."""
+
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
 

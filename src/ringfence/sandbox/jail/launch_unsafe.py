@@ -1,36 +1,38 @@
-"""First program of a jail: `python -s -P -S -B -X utf8 launch_unsafe.py CONTROL_FD`, run by `spawn_unsafe`.
+"""First file of a process that jails itself: `python FLAGS launch_unsafe.py MODULE ARGUMENT…`, run by exec.
 
-Loads the zygote without the rest of ringfence: every package on the way is replaced by an empty one that only knows
-its directory, so that no `__init__` runs and pydantic, which a guest has no use for, is not in the process. Knows
-nothing of jails itself.
+Loads one module of this directory without the rest of ringfence: packages have their directory but no `__init__`, so
+that pydantic and the like, which a guest has no use for, never enter the process. Knows nothing of jails itself.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
-from types import ModuleType
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(_HERE)))
 
 
-def bare_packages(module: str) -> None:
-    """Make the packages around a ringfence module importable without their `__init__`."""
-    home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-    parts = module.split(".")[:-1]
-    if parts[:1] != ["ringfence"]:
-        return
-    for end in range(1, len(parts) + 1):
-        name = ".".join(parts[:end])
-        if name not in sys.modules:
-            package = ModuleType(name)
-            package.__path__ = [os.path.join(home, *parts[:end])]
-            sys.modules[name] = package
+class BarePackages:
+    """Finds the packages of ringfence, and lets none of them run code."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
+        folder = os.path.join(_ROOT, *fullname.split("."))
+        if fullname.partition(".")[0] != "ringfence" or not os.path.isdir(folder):
+            return None
+        spec = ModuleSpec(fullname, None, is_package=True)
+        spec.submodule_search_locations = [folder]
+        return spec
 
 
 def main() -> None:
-    bare_packages("ringfence.sandbox.jail.zygote_unsafe")
-    from ringfence.sandbox.jail import zygote_unsafe
-
-    zygote_unsafe.run(int(sys.argv[1]), bare_packages)
+    sys.meta_path.insert(0, BarePackages)
+    module, *arguments = sys.argv[1:]
+    importlib.import_module(f"ringfence.sandbox.jail.{module}").run(arguments)
 
 
 if __name__ == "__main__":

@@ -118,9 +118,11 @@ class JailPlan:
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> JailPlan:
         """The plan that `to_json` made. For the launcher, which trusts its host."""
-        lists = {name: tuple(fields[name]) for name in ("zygote", "child")}
-        resources = tuple(ResourceLimit(**limit) for limit in fields["resources"])
-        return cls(**{**fields, **lists, "resources": resources})
+        typed: dict[str, Any] = dict(fields)
+        typed["zygote"] = tuple(fields["zygote"])
+        typed["child"] = tuple(fields["child"])
+        typed["resources"] = tuple(ResourceLimit(**limit) for limit in fields["resources"])
+        return cls(**typed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

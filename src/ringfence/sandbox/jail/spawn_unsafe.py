@@ -85,7 +85,7 @@ class Launched:
             with contextlib.suppress(subprocess.TimeoutExpired):  # stuck in the kernel; there is nothing left to do
                 self.process.wait(REAP_PATIENCE)
         self.drop_diagnostics()
-        if loop.is_running() and not _runs_here(loop):
+        if loop.is_running() and not runs_here(loop):
             with contextlib.suppress(RuntimeError):  # closed in between
                 loop.call_soon_threadsafe(self._unwatch, loop)
                 return
@@ -102,11 +102,27 @@ class Launched:
         self.control.close()
 
 
-def _runs_here(loop: asyncio.AbstractEventLoop) -> bool:
+def runs_here(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether the caller is inside this loop."""
     try:
         return asyncio.get_running_loop() is loop
     except RuntimeError:
         return False
+
+
+def command(module: str) -> list[str]:
+    """What to exec, so that one module of this directory runs alone in a fresh interpreter.
+
+    Raises:
+        SandboxFault: `sandbox_unavailable`; there is no interpreter to start.
+    """
+    if not sys.executable or getattr(sys, "frozen", False):
+        raise SandboxFault(
+            "the jail needs a Python interpreter, and this program is not run by one that can be started again",
+            code="sandbox_unavailable",
+            hint="run the host with an ordinary Python instead of a frozen or embedded one",
+        )
+    return [sys.executable, *FLAGS, str(_LAUNCHER), module]
 
 
 def spawn() -> Launched:
@@ -115,17 +131,11 @@ def spawn() -> Launched:
     Raises:
         SandboxFault: `sandbox_unavailable`; there is no interpreter to start, or the system refused to start it.
     """
-    if not sys.executable or getattr(sys, "frozen", False):
-        raise SandboxFault(
-            "the jail needs a Python interpreter, and this program is not run by one that can be started again",
-            code="sandbox_unavailable",
-            hint="run the host with an ordinary Python instead of a frozen or embedded one",
-        )
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         try:
-            process = subprocess.Popen(
-                [sys.executable, *FLAGS, str(_LAUNCHER), str(theirs.fileno())],
+            process = subprocess.Popen(  # noqa: S603 - our own interpreter and our own file
+                [*command("zygote_unsafe"), str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

@@ -9,17 +9,19 @@ Belongs to the event loop that it was started on, except `close_nowait`, which w
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import socket
 import weakref
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from ringfence.errors import SandboxFault
 from ringfence.sandbox.jail import wire
 from ringfence.sandbox.jail.plan import JailPlan
-from ringfence.sandbox.jail.spawn_unsafe import Launched, spawn
+from ringfence.sandbox.jail.spawn_unsafe import Launched, runs_here, spawn
 
 KILL_PATIENCE: Final = 0.5
 """Seconds that a zygote has to report the end of a child it was told to kill."""
@@ -61,9 +63,10 @@ class ZygoteStatistics:
 class Child:
     """One forked process: closing itself in, waiting, or running a guest."""
 
-    def __init__(self, zygote: Zygote, id_: int, sock: socket.socket) -> None:
-        self._zygote = zygote
+    def __init__(self, id_: int, sock: socket.socket, kill: Callable[[Child], None]) -> None:
+        self._kill = kill
         self._ended = asyncio.Event()
+        self._killed = False
         self.id = id_
         self.sock = sock
         """The host's end of the channel, non-blocking. Whoever takes the child closes it."""
@@ -73,8 +76,9 @@ class Child:
 
     def kill(self) -> None:
         """End it now; returns at once. Does nothing when it has ended."""
-        if self.exit is None:
-            self._zygote._kill(self)
+        if self.exit is None and not self._killed:
+            self._killed = True
+            self._kill(self)
 
     async def wait_exited(self, timeout: float) -> Exit | None:
         """How it ended; None when it still lives after `timeout` seconds."""
@@ -90,7 +94,8 @@ class Child:
         self.kill()
         self.sock.close()
 
-    def _end(self, exit_: Exit) -> None:
+    def end(self, exit_: Exit) -> None:
+        """Its zygote says how it ended."""
         self.exit = exit_
         self._ended.set()
 
@@ -109,8 +114,9 @@ class Zygote:
         self._forked = 0
         self._killed = 0
         # the loop must not keep an abandoned zygote alive
-        self._finalizer = weakref.finalize(self, launched.close, loop)
-        loop.add_reader(self._control, _readable, weakref.ref(self))
+        self._weak: weakref.ref[Zygote] = weakref.ref(self)
+        weakref.finalize(self, launched.close, loop)
+        loop.add_reader(self._control, self._readable, self._weak)
 
     @classmethod
     async def start(
@@ -168,7 +174,7 @@ class Zygote:
         except OSError as error:
             raise SandboxFault(f"no channel for a guest ({error.strerror})", code="sandbox_unavailable") from error
         ours.setblocking(False)
-        child = Child(self, next(self._ids), ours)
+        child = Child(next(self._ids), ours, self._kill)
         self._children[child.id] = child
         self._forked += 1
         self._send(wire.Fork(id=child.id), theirs)
@@ -178,6 +184,10 @@ class Zygote:
         """End everything within a bound, and leave no process and no descriptor. Callable twice, from a finalizer,
         from another thread, and after the loop has ended. Blocks for a few milliseconds."""
         self._launched.close(self._loop)
+        if self._loop.is_running() and not runs_here(self._loop):
+            with contextlib.suppress(RuntimeError):  # closed in between
+                self._loop.call_soon_threadsafe(self._lose_children)
+                return
         self._lose_children()
 
     async def aclose(self) -> None:
@@ -190,7 +200,7 @@ class Zygote:
     def _kill(self, child: Child) -> None:
         self._killed += 1
         self._send(wire.Kill(id=child.id))
-        self._loop.call_later(KILL_PATIENCE, _last_rung, weakref.ref(self), child.id)
+        self._loop.call_later(KILL_PATIENCE, self._last_rung, self._weak, child.id)
 
     def _send(self, message: wire.Message, descriptor: socket.socket | None = None) -> None:
         self._outgoing.append((wire.encode(message), descriptor))
@@ -205,7 +215,7 @@ class Zygote:
                 else:
                     socket.send_fds(self._control, [packet], [descriptor.fileno()])
             except BlockingIOError:
-                self._loop.add_writer(self._control, _writable, weakref.ref(self))
+                self._loop.add_writer(self._control, self._writable, self._weak)
                 return
             except OSError:  # the other end is gone; the reader is about to hear of it
                 self._drop_outgoing()
@@ -228,7 +238,7 @@ class Zygote:
                 message = wire.decode(packet) if packet else None
             except BlockingIOError:
                 return
-            except (OSError, wire.BadMessage):
+            except (OSError, wire.WireError):
                 message = None
             if message is None:
                 self._lost()
@@ -248,7 +258,7 @@ class Zygote:
                     self._children[id_].pid = pid
             case wire.Ended(id=id_):
                 if id_ in self._children:
-                    self._children.pop(id_)._end(
+                    self._children.pop(id_).end(
                         Exit(
                             code=message.code,
                             signal=message.signal,
@@ -279,20 +289,22 @@ class Zygote:
         self._drop_outgoing()
         while self._children:
             _, child = self._children.popitem()
-            child._end(Exit())
+            child.end(Exit())
 
+    # What the loop calls. Static, because a bound method would hold on to the zygote.
 
-def _readable(reference: weakref.ref[Zygote]) -> None:
-    if (zygote := reference()) is not None:
-        zygote._receive()
+    @staticmethod
+    def _readable(reference: weakref.ref[Zygote]) -> None:
+        if (zygote := reference()) is not None:
+            zygote._receive()
 
+    @staticmethod
+    def _writable(reference: weakref.ref[Zygote]) -> None:
+        if (zygote := reference()) is not None:
+            zygote._flush()
 
-def _writable(reference: weakref.ref[Zygote]) -> None:
-    if (zygote := reference()) is not None:
-        zygote._flush()
-
-
-def _last_rung(reference: weakref.ref[Zygote], id_: int) -> None:
-    zygote = reference()
-    if zygote is not None and id_ in zygote._children:
-        zygote.close_nowait()
+    @staticmethod
+    def _last_rung(reference: weakref.ref[Zygote], id_: int) -> None:
+        zygote = reference()
+        if zygote is not None and id_ in zygote._children:
+            zygote.close_nowait()

@@ -52,6 +52,7 @@ _NUMBERS: Final[dict[str, tuple[int | None, int | None]]] = {
     "lseek": (8, 62),
     "madvise": (28, 233),
     "mmap": (9, 222),
+    "mount": (165, 40),
     "mprotect": (10, 226),
     "mremap": (25, 216),
     "munmap": (11, 215),

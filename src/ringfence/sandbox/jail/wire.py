@@ -14,7 +14,7 @@ LARGEST: Final = 65_536
 """Bytes of one packet at most."""
 
 
-class BadMessage(Exception):
+class WireError(Exception):
     """Not a message of this protocol."""
 
 
@@ -99,12 +99,16 @@ def decode(packet: bytes) -> Message:
     """The message in one packet.
 
     Raises:
-        BadMessage: anything else.
+        WireError: anything else.
     """
     try:
         fields: dict[str, Any] = json.loads(packet)
-        kind = _KINDS[fields.pop("kind")]
-        lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}  # type: ignore[reportUnknownArgumentType,reportUnknownVariableType]
-        return kind(**{**fields, **lists})
+        kind: Any = _KINDS[fields.pop("kind")]
+        message: Message = kind(**{name: _frozen(value) for name, value in fields.items()})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadMessage(f"{type(error).__name__}: {error}") from None
+        raise WireError(f"{type(error).__name__}: {error}") from None
+    return message
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value  # type: ignore[reportUnknownArgumentType,reportUnknownVariableType]

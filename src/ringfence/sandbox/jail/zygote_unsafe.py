@@ -12,6 +12,7 @@ import errno
 import fcntl
 import gc
 import importlib
+import importlib.machinery
 import os
 import resource
 import select
@@ -24,22 +25,23 @@ from typing import Final, NoReturn
 
 from ringfence.sandbox.jail import child_unsafe, kernel_unsafe, landlock_unsafe, seccomp, wire
 from ringfence.sandbox.jail.plan import JailPlan, ZygoteStep
+from ringfence.sandbox.jail.syscalls import Machine
 
 STARTUP_SECONDS: Final = 60
 """A launcher that is not ready by then ends itself; the host, if it lives, gives up earlier."""
 
 
-def run(descriptor: int, bare_packages: Callable[[str], None]) -> None:
-    """Become a zygote and serve until the host is gone."""
+def run(arguments: list[str]) -> None:
+    """Become a zygote, on the control socket whose number is the argument, and serve until the host is gone."""
     signal.alarm(STARTUP_SECONDS)
-    control = socket.socket(fileno=descriptor)
+    control = socket.socket(fileno=int(arguments[0]))
     packet = control.recv(wire.LARGEST)
     if not packet:  # the host went away before its first message
         return
     start = wire.decode(packet)
     if not isinstance(start, wire.Start):
-        raise wire.BadMessage("the first message must be a start")
-    launch = Launch(control, start, bare_packages)
+        raise wire.WireError("the first message must be a start")
+    launch = Launch(control, start)
     for step in launch.plan.zygote:
         try:
             launch.steps[step]()
@@ -54,13 +56,12 @@ def run(descriptor: int, bare_packages: Callable[[str], None]) -> None:
 class Launch:
     """The steps that turn a fresh interpreter into a jailed one."""
 
-    def __init__(self, control: socket.socket, start: wire.Start, bare_packages: Callable[[str], None]) -> None:
+    def __init__(self, control: socket.socket, start: wire.Start) -> None:
         self.control = control
         self.plan = JailPlan.from_json(start.plan)
-        self.machine = self.plan.machine
+        self.machine: Machine = self.plan.machine
         self.engine = start.engine
         self.roots = start.roots
-        self.bare_packages = bare_packages
         self.serve: Callable[[int], None] | None = None
         self.woken = -1
         self.steps: dict[ZygoteStep, Callable[[], None]] = {
@@ -96,20 +97,19 @@ class Launch:
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         self.woken, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGCHLD, _woken_by_descriptor)
         os.umask(0o077)
         os.chdir("/")
 
     def victim(self) -> None:
         """When the machine runs out of memory, a guest goes before its host."""
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
-            score.write("1000")
+            score.write(child_unsafe.VICTIM)
 
     def imports(self) -> None:
         """All that a guest may use: after this nothing can be opened."""
         module, _, names = self.engine.partition(":")
         prepare, _, serve = names.partition(",")
-        self.bare_packages(module)
         sys.path.extend(self.roots)
         engine = importlib.import_module(module)
         getattr(engine, prepare)()
@@ -119,8 +119,9 @@ class Launch:
         """What a guest need not know of the host's files, and memory that children will share."""
         sys.argv[:] = [""]
         sys.orig_argv[:] = [""]
-        sys.path[:] = []
+        sys.path.clear()
         sys.path_importer_cache.clear()
+        sys.meta_path[:] = [importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImporter]
         sys.executable = ""
         kernel_unsafe.clear_environment()
         gc.collect()
@@ -153,6 +154,10 @@ class Launch:
         """Do not believe success: try what must fail now."""
         child_unsafe.must_refuse("open", lambda: os.close(os.open("/", os.O_RDONLY)))
         child_unsafe.must_refuse("socket", lambda: socket.socket(socket.AF_INET).close())
+
+
+def _woken_by_descriptor(_number: int, _frame: object) -> None:
+    """A handler must exist for the wake-up descriptor to be written."""
 
 
 class Zygote:
@@ -201,11 +206,11 @@ class Zygote:
                 case wire.Kill(id=id_):
                     self._kill(id_)
                 case other:
-                    raise wire.BadMessage(f"a host does not send {type(other).__name__}")
+                    raise wire.WireError(f"a host does not send {type(other).__name__}")
 
     def _fork(self, id_: int, descriptors: list[int]) -> None:
         if len(descriptors) != 1:
-            raise wire.BadMessage("a fork carries one descriptor")
+            raise wire.WireError("a fork carries one descriptor")
         try:
             pid = os.fork()
         except OSError as error:
