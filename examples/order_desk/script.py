@@ -71,6 +71,3 @@ for copy in copies:
     "late": [order["order_id"] for order in late["orders"]],
     "with_a_photo": [order["order_id"] for order in photos],
 }
-
-# A script awaits at its top level, and finds `tools` and `inputs` there.
-# ruff: noqa: F704, F821, PLE1142

@@ -1,0 +1,10 @@
+"""`python -m examples.order_desk`: the demonstration."""
+
+from __future__ import annotations
+
+import sys
+
+from examples.order_desk.demo import demo
+
+if __name__ == "__main__":
+    sys.exit(demo())

@@ -1,0 +1,148 @@
+"""The verbs, their options, and how every error of the command line looks. Each verb's work is in its own file.
+
+Loads only the verb that was asked for. Called by `ringfence.cli.main`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Annotated, Protocol, runtime_checkable
+
+import typer
+from typer.main import get_command
+
+from ringfence.cli import exits
+from ringfence.cli.streams import MessageConsole, Results, open_missing_streams
+from ringfence.errors import ErrorInfo, RingfenceError
+
+app = typer.Typer(
+    name="ringfence",
+    help="One door for every action of an AI agent.",
+    epilog="Exit codes: 0 done, 1 the script failed or was refused, 2 usage, configuration or no sandbox, "
+    "4 an effect is unknown.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+_TOOLS_HELP = (
+    "Where the tools are: a module that can be imported (the current folder is on the path) or the path of a .py file; "
+    "NAME is a Tool, a Toolset or an iterable of tools. Without NAME: every tool of the module."
+)
+Tools = Annotated[str, typer.Option("--tools", metavar="MODULE[:NAME]", help=_TOOLS_HELP)]
+Json = Annotated[bool, typer.Option("--json", help="Write exactly one JSON document to standard output.")]
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    show_version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    if show_version:
+        typer.echo(f"ringfence {version('ringfence')}")
+        raise typer.Exit
+
+
+@app.command("run")
+def _run(
+    script: Annotated[str, typer.Argument(metavar="SCRIPT", help="Path of a Python script; - reads standard input.")],
+    tools: Tools,
+    unsafe_local: Annotated[
+        bool, typer.Option("--unsafe-local", help="Run the tools in this process, without isolation.")
+    ] = False,
+    approve: Annotated[
+        str,
+        typer.Option(
+            "--approve",
+            metavar="ask|deny|FILE",
+            help="Who decides calls that need approval: you at the terminal, nobody, or a TOML file of decisions.",
+        ),
+    ] = "ask",
+    arg: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--arg",
+            metavar="KEY=VALUE",
+            help="An entry of the script's inputs. JSON when it parses as such, else text.",
+        ),
+    ] = None,
+    as_json: Json = False,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", metavar="SECONDS", help="Without the time spent waiting for approval.")
+    ] = None,
+    max_tool_calls: Annotated[int | None, typer.Option("--max-tool-calls", metavar="N", help="Calls in all.")] = None,
+    memory: Annotated[
+        str, typer.Option("--memory", metavar="SIZE", help="Memory of the script, such as 256MB.")
+    ] = "256MB",
+) -> int:
+    """Run a script that calls tools. The script is jailed; its only way out is the tools."""
+    from ringfence.cli.run import Options, run
+
+    return run(
+        Options(
+            script=script,
+            tools=tools,
+            unsafe_local=unsafe_local,
+            approve=approve,
+            args=arg or [],
+            json=as_json,
+            timeout=timeout,
+            max_tool_calls=max_tool_calls,
+            memory=memory,
+        )
+    )
+
+
+@app.command("describe")
+def _describe(tools: Tools) -> int:
+    """Print what a model needs to write scripts: the exact signature of every tool."""
+    from ringfence.cli.describe import describe
+
+    return describe(tools)
+
+
+@app.command("doctor")
+def _doctor(as_json: Json = False) -> int:
+    """Try out what this machine can enforce, and say what is missing."""
+    from ringfence.cli.doctor import doctor
+
+    return doctor(as_json=as_json)
+
+
+@runtime_checkable
+class _UsageProblem(Protocol):
+    """What the parser raises. Its class has moved between versions of typer; its shape has not."""
+
+    exit_code: int
+
+    def format_message(self) -> str: ...
+
+
+def dispatch(argv: Sequence[str] | None) -> int:
+    """Run the verb that `argv` names. Every error is one message on standard error, and an exit code."""
+    open_missing_streams()
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = get_command(app).main(args=arguments, prog_name="ringfence", standalone_mode=False)
+    except RingfenceError as error:
+        return _refuse(error.info(), arguments)
+    except KeyboardInterrupt:
+        return _refuse(ErrorInfo(code="aborted", message="interrupted before anything ran"), arguments, exits.FAILED)
+    except Exception as error:
+        if not isinstance(error, _UsageProblem):
+            raise
+        hint = "ringfence --help lists the commands, ringfence COMMAND --help their options"
+        return _refuse(ErrorInfo(code="bad_config", message=error.format_message(), hint=hint), arguments)
+    return code if isinstance(code, int) else exits.SUCCESS
+
+
+def _refuse(error: ErrorInfo, arguments: Sequence[str], code: int = exits.USAGE) -> int:
+    from ringfence.cli import report
+    from ringfence.cli.text import json_line
+
+    report.print_error(MessageConsole(), error)
+    if "--json" in arguments:
+        Results(1).write(json_line(report.refused_document(error)) + "\n")
+    return code

@@ -1,0 +1,89 @@
+"""Events of a run, folded into what a person wants to see of each call. Pure; `cli.display` shows the result.
+
+Holds names, lines, durations and codes, as events do: never arguments or results.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from ringfence.cli.text import seconds
+from ringfence.events import Event, EventType
+
+Phase = Literal["waits for approval", "approved", "start", "ok", "failed", "refused", "unknown"]
+
+FINISHED: Final[frozenset[Phase]] = frozenset({"ok", "failed", "refused", "unknown"})
+
+SHOWN: Final[tuple[EventType, ...]] = (
+    "approval.required",
+    "approval.granted",
+    "tool.called",
+    "tool.completed",
+    "tool.failed",
+    "tool.rejected",
+)
+"""Event types to subscribe to. `approval.denied` is not among them: the rejection that follows says the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call, as far as it has got."""
+
+    call_id: str
+    tool: str
+    line: int | None
+    """1-based line of the script."""
+    phase: Phase
+    attempt: int = 1
+    code: str | None = None
+    """Error code of a call that did not end well."""
+    duration: float | None = None
+    """Seconds, once it has finished."""
+
+    def details(self, reason: str | None) -> str:
+        """What is worth saying behind the name: line, attempt, duration, code, why it was approved or not."""
+        parts = [
+            f"line {self.line}" if self.line is not None else None,
+            f"attempt {self.attempt}" if self.attempt > 1 else None,
+            seconds(self.duration) if self.duration is not None and self.phase in FINISHED else None,
+            self.code,
+            f"({reason})" if reason and self.phase in FINISHED else None,
+        ]
+        return "  ".join(part for part in parts if part)
+
+
+def after(previous: Call | None, event: Event) -> Call | None:
+    """The call of `event` after it; None when the event concerns no call."""
+    call_id = event.meta.get("call_id")
+    if event.tool is None or not isinstance(call_id, str):
+        return None
+    phase = _phase(event)
+    if phase is None:
+        return None
+    before = previous or Call(call_id=call_id, tool=event.tool, line=event.meta.get("line"), phase=phase)
+    return replace(
+        before,
+        phase=phase,
+        attempt=event.meta.get("attempt", before.attempt),
+        code=event.meta.get("code") if phase in FINISHED else None,
+        duration=event.meta.get("duration"),
+    )
+
+
+def _phase(event: Event) -> Phase | None:
+    match event.type:
+        case "approval.required":
+            return "waits for approval"
+        case "approval.granted":
+            return "approved"
+        case "tool.called":
+            return "start"
+        case "tool.completed":
+            return "ok"
+        case "tool.failed":
+            return "unknown" if event.meta.get("code") == "outcome_unknown" else "failed"
+        case "tool.rejected":
+            return "refused"
+        case "approval.denied" | "run.started" | "run.finished":
+            return None

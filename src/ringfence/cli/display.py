@@ -1,0 +1,199 @@
+"""The calls of a run while they happen: a live tree on a terminal, one line per step anywhere else.
+
+Both show to standard error and stand still while somebody is asked. Fed with events by `cli.run`; knows neither
+boundary nor enclave.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Generator, Mapping
+from types import TracebackType
+from typing import Final, Protocol, Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from ringfence.cli.calls import FINISHED, Call, Phase, after
+from ringfence.cli.text import brief, counted, seconds
+from ringfence.events import Event
+
+REFRESH: Final = 0.1
+"""Seconds between two pictures of the live tree: ten a second look alive and cost under 1 % of a core."""
+
+_MARKS: Final[Mapping[Phase, tuple[str, str]]] = {
+    "waits for approval": ("?", "bold yellow"),
+    "approved": ("·", "cyan"),
+    "start": ("·", "cyan"),
+    "ok": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "refused": ("✗", "yellow"),
+    "unknown": ("!", "bold red"),
+}
+
+
+class Display(Protocol):
+    """Shows a run."""
+
+    async def __aenter__(self) -> Self: ...
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+    def on_event(self, event: Event) -> None:
+        """Note an event. Returns at once."""
+        ...
+
+    def paused(self) -> contextlib.AbstractContextManager[None]:
+        """Write nothing meanwhile; show afterwards what happened."""
+        ...
+
+
+class Plain:
+    """One line per step: `start`, `ok`, `failed`, `refused`, `unknown`, `waits for approval`."""
+
+    def __init__(self, console: Console, reasons: Mapping[str, str]) -> None:
+        self._console = console
+        self._reasons = reasons
+        self._calls: dict[str, Call] = {}
+        self._held: list[str] | None = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def on_event(self, event: Event) -> None:
+        call = after(self._calls.get(str(event.meta.get("call_id"))), event)
+        if call is None:
+            return
+        if call.phase in FINISHED:
+            self._calls.pop(call.call_id, None)
+        else:
+            self._calls[call.call_id] = call
+        if call.phase != "approved":
+            details = call.details(self._reasons.get(call.call_id))
+            self._write(f"{call.phase}  {brief(call.tool, 64)}  {details}".rstrip())
+
+    def _write(self, line: str) -> None:
+        if self._held is not None:
+            self._held.append(line)
+        else:
+            self._console.print(Text(line), soft_wrap=True)
+
+    @contextlib.contextmanager
+    def paused(self) -> Generator[None]:
+        self._held = []
+        try:
+            yield
+        finally:
+            held, self._held = self._held, None
+            for line in held:
+                self._write(line)
+
+
+class Tree:
+    """Calls that have finished, in order, and below them those in flight, drawn again and again."""
+
+    def __init__(self, console: Console, reasons: Mapping[str, str], title: str, name_width: int) -> None:
+        self._console = console
+        self._reasons = reasons
+        self._title = title
+        self._name_width = min(name_width, 32)
+        self._flying: dict[str, tuple[Call, float]] = {}
+        self._landed: list[Text] = []
+        self._live: Live | None = None
+        self._ticker: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._console.print(Text(self._title, style="bold"))
+        self._live = self._start()
+        self._ticker = asyncio.create_task(self._tick())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._ticker is not None:
+            self._ticker.cancel()
+        self._stop()
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(REFRESH)
+            self.draw()
+
+    def _start(self) -> Live:
+        live = Live(self._picture(), console=self._console, auto_refresh=False, transient=True)
+        live.start()
+        return live
+
+    def _stop(self) -> None:
+        self.draw()
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def draw(self) -> None:
+        """Bring the picture up to date, unless it has to stand still."""
+        if self._live is None:
+            return
+        if self._landed:
+            self._console.print(Group(*self._landed))
+            self._landed.clear()
+        self._live.update(self._picture(), refresh=True)
+
+    def on_event(self, event: Event) -> None:
+        previous, since = self._flying.get(str(event.meta.get("call_id")), (None, time.monotonic()))
+        call = after(previous, event)
+        if call is None:
+            return
+        if call.phase in FINISHED:
+            self._flying.pop(call.call_id, None)
+            self._landed.append(self._row(call))
+        else:
+            started = since if previous is not None and previous.phase == call.phase else time.monotonic()
+            self._flying[call.call_id] = (call, started)
+
+    def _picture(self) -> Group:
+        now = time.monotonic()
+        most = max(self._console.height - 3, 1)
+        rows = [self._row(call, now - since) for call, since in list(self._flying.values())[:most]]
+        hidden = len(self._flying) - len(rows)
+        if hidden > 0:
+            rows.append(Text(f"├─ … and {counted(hidden, 'call')} more", style="dim"))
+        return Group(*rows)
+
+    def _row(self, call: Call, elapsed: float | None = None) -> Text:
+        mark, style = _MARKS[call.phase]
+        row = Text("├─ ", style="dim", no_wrap=True, overflow="ellipsis")
+        row.append(f"{mark} ", style=style)
+        row.append(f"{brief(call.tool, self._name_width):<{self._name_width}}  ", style="default not dim")
+        details = call.details(self._reasons.get(call.call_id))
+        if elapsed is not None:
+            waits = call.phase if call.phase == "waits for approval" else ""
+            details = "  ".join(
+                part for part in (details, seconds(elapsed) if elapsed > REFRESH else "", waits) if part
+            )
+        row.append(details, style="default not dim" if call.phase in ("ok", "start") else style)
+        return row
+
+    @contextlib.contextmanager
+    def paused(self) -> Generator[None]:
+        self._stop()
+        try:
+            yield
+        finally:
+            self._live = self._start()
+
+
+def choose(console: Console, reasons: Mapping[str, str], title: str, name_width: int) -> Display:
+    """A tree where it can be redrawn, else lines."""
+    if console.is_terminal and not console.is_dumb_terminal and console.encoding.lower().startswith("utf"):
+        return Tree(console, reasons, title, name_width)
+    return Plain(console, reasons)

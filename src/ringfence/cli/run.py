@@ -1,0 +1,158 @@
+"""`ringfence run`: one script, the user's tools, a person or a file that approves.
+
+Joins the parts of this package around a boundary and an enclave; decides nothing itself. Called by `cli.app`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ringfence.boundary import Boundary
+from ringfence.cli import exits, report
+from ringfence.cli.approve import Approver, Decide, by_file, deny, nobody_there, read_decisions
+from ringfence.cli.calls import SHOWN
+from ringfence.cli.display import Display, choose
+from ringfence.cli.inputs import parse_inputs
+from ringfence.cli.interrupt import on_interrupt
+from ringfence.cli.load import AnyTool, argument_names, load_tools
+from ringfence.cli.prompt import Prompt
+from ringfence.cli.streams import MessageConsole, Results, results_only
+from ringfence.cli.terminal import controlling_terminal
+from ringfence.cli.text import brief, json_line
+from ringfence.enclave.facade import Enclave
+from ringfence.enclave.results import RunResult
+from ringfence.errors import ConfigError, ToolSandboxRequiredError
+from ringfence.limits import parse_size
+from ringfence.sandbox.local_unsafe import local
+from ringfence.values import JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """The command line of `ringfence run`."""
+
+    script: str
+    """Path, or `-` for standard input."""
+    tools: str
+    """MODULE[:NAME]."""
+    unsafe_local: bool
+    approve: str
+    """`ask`, `deny`, or the path of a decision file."""
+    args: Sequence[str]
+    """`key=value`, for the script's `inputs`."""
+    json: bool
+    timeout: float | None
+    """Seconds; None for the level's default. Time spent waiting for approval does not count."""
+    max_tool_calls: int | None
+    memory: str
+    """Size of the guest's memory, such as `256MB`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """Everything that was found out before anything starts."""
+
+    options: Options
+    source: str
+    inputs: dict[str, JSON]
+    tools: Sequence[AnyTool]
+    decide: Decide | None
+    """None: a person decides, if there is a terminal to ask on."""
+
+
+def run(options: Options) -> int:
+    """Run the script and report; the exit code.
+
+    Raises:
+        RingfenceError: nothing has run, because the command line or the configuration is wrong.
+    """
+    with results_only() as results:
+        job = _prepare(options)
+        console = MessageConsole()
+        result, reasons = asyncio.run(_execute(job, console))
+        _report(job, result, reasons, console, results)
+    return exits.for_run(
+        succeeded=result.success,
+        error_code=None if result.error is None else result.error.code,
+        call_statuses=[call.status for call in result.calls],
+    )
+
+
+def _prepare(options: Options) -> _Job:
+    if not options.unsafe_local:
+        raise ToolSandboxRequiredError(
+            "the tools would run in this process, without isolation; a jail for tools does not exist yet",
+            hint="add --unsafe-local if you trust the tools (the script itself is jailed in any case)",
+        )
+    if options.script == "-" and options.approve == "ask" and sys.stdin.isatty():
+        sys.stderr.write("reading the script from the terminal; end it with Ctrl-D\n")
+    parse_size(options.memory, "--memory")
+    inputs = parse_inputs(options.args)
+    source = _read_script(options.script)
+    tools = load_tools(options.tools)
+    return _Job(options=options, source=source, inputs=inputs, tools=tools, decide=_decide(options.approve, tools))
+
+
+def _read_script(script: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if script == "-" else Path(script).read_bytes()
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(
+            f"the script {script!r}: {error.strerror}",
+            hint="give the path of a script, or - to read it from standard input",
+        ) from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"the script {script!r}, line {line}: not UTF-8 text", hint="save it as UTF-8") from None
+
+
+def _decide(approve: str, tools: Sequence[AnyTool]) -> Decide | None:
+    match approve:
+        case "deny":
+            return deny
+        case "ask":
+            return None
+        case path:
+            human = {tool.name: argument_names(tool) for tool in tools if tool.approval == "human"}
+            return by_file(read_decisions(Path(path), human))
+
+
+async def _execute(job: _Job, console: MessageConsole) -> tuple[RunResult, dict[str, str]]:
+    options = job.options
+    reasons: dict[str, str] = {}
+    title = "<standard input>" if options.script == "-" else brief(options.script, 200)
+    display = choose(console, reasons, title, max(len(tool.name) for tool in job.tools))
+    approver = Approver(job.decide or _ask(job, console, display), reasons)
+    boundary = Boundary(tools=job.tools, sandbox=local(unsafe=True), approve=approver.decide)
+    boundary.on(SHOWN, display.on_event)
+    enclave = Enclave(
+        tools=boundary,
+        timeout=options.timeout,
+        max_tool_calls=options.max_tool_calls,
+        memory_limit=options.memory,
+    )
+    async with display, boundary, enclave:
+        with on_interrupt(enclave.abort):
+            result = await enclave.run(job.source, inputs=job.inputs)
+    return result, reasons
+
+
+def _ask(job: _Job, console: MessageConsole, display: Display) -> Decide:
+    terminal = controlling_terminal()
+    return Prompt(console, terminal, display, job.source).ask if terminal is not None else nobody_there
+
+
+def _report(job: _Job, result: RunResult, reasons: dict[str, str], console: MessageConsole, results: Results) -> None:
+    console.print(report.statistics(result, reasons), soft_wrap=True)
+    if job.options.json:
+        results.write(json_line(report.document(result, reasons)) + "\n")
+    else:
+        results.write(report.result_text(result))
+    if result.error is not None:
+        report.print_error(console, result.error, job.source.splitlines())
+        report.print_already_ran(console, result.calls, {tool.name: tool.effect for tool in job.tools})

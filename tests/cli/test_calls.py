@@ -1,0 +1,54 @@
+"""Events folded into what is shown of a call (`cli.calls`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ringfence.cli.calls import Call, after
+from ringfence.events import Event, EventType
+
+
+def fold(*steps: tuple[EventType, dict[str, Any]]) -> list[Call | None]:
+    call: Call | None = None
+    seen: list[Call | None] = []
+    for kind, meta in steps:
+        call = after(call, Event(kind, "refund", "s", {"call_id": "r.1", "line": 4, **meta}))
+        seen.append(call)
+    return seen
+
+
+def phases(*steps: tuple[EventType, dict[str, Any]]) -> list[str | None]:
+    return [call and call.phase for call in fold(*steps)]
+
+
+def test_an_approved_call_goes_from_waiting_to_ok() -> None:
+    steps = fold(
+        ("approval.required", {}),
+        ("approval.granted", {}),
+        ("tool.called", {"attempt": 1}),
+        ("tool.completed", {"attempt": 1, "duration": 0.25}),
+    )
+    assert [call and call.phase for call in steps] == ["waits for approval", "approved", "start", "ok"]
+    assert steps[-1] == Call(call_id="r.1", tool="refund", line=4, phase="ok", attempt=1, duration=0.25)
+
+
+def test_every_way_to_end_badly_has_its_word() -> None:
+    assert phases(("tool.called", {}), ("tool.failed", {"code": "tool_raised"})) == ["start", "failed"]
+    assert phases(("tool.called", {}), ("tool.failed", {"code": "outcome_unknown"})) == ["start", "unknown"]
+    assert phases(("tool.rejected", {"code": "invalid_input"})) == ["refused"]
+
+
+def test_events_that_concern_no_call_show_nothing() -> None:
+    assert after(None, Event("run.started", None, "s", {"run_id": "r"})) is None
+    assert after(None, Event("tool.called", "t", "s", {})) is None
+    assert after(None, Event("approval.denied", "t", "s", {"call_id": "r.1"})) is None
+
+
+def test_details_say_line_attempt_duration_code_and_reason_of_a_finished_call() -> None:
+    call = Call(call_id="r.1", tool="t", line=4, phase="failed", attempt=2, code="tool_timeout", duration=2.0)
+    assert call.details("approved by you") == "line 4  attempt 2  2.0 s  tool_timeout  (approved by you)"
+
+
+def test_details_of_a_call_in_flight_are_its_line_only() -> None:
+    call = Call(call_id="r.1", tool="t", line=4, phase="start", duration=0.1)
+    assert call.details("approved by you") == "line 4"
