@@ -1,0 +1,93 @@
+"""How a tool's function is called with validated arguments: decided once, at registration, from its signature.
+
+Knows signatures and the context type; not schemas, gates or drivers. `contract.tool` asks it for a `Convention` and
+keeps the result. Pure: nothing here calls the function before the gate does.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from typing import Any
+
+from ringfence.contract.context import ToolContext
+from ringfence.contract.hints import Arguments, Declared, is_context
+from ringfence.errors import ConfigError
+
+Convention = Callable[[Any, ToolContext], Any]
+"""`(validated arguments, context)` to whatever the tool returns: a value, or an awaitable of it."""
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def spread(function: Callable[..., Any], declared: Declared) -> Convention:
+    """For a decorated function: its parameters by name, from `Arguments` or the one model it takes."""
+    context, whole = declared.context, declared.whole
+    if whole is not None and context is not None:
+        return lambda value, ctx: function(**{whole: value, context: ctx})
+    if whole is not None:
+        return lambda value, ctx: function(**{whole: value})
+    if context is not None:
+        return lambda value, ctx: function(**_values(value), **{context: ctx})
+    return lambda value, ctx: function(**_values(value))
+
+
+def _values(arguments: Arguments) -> dict[str, Any]:
+    return arguments.__dict__
+
+
+def whole(execute: Callable[..., Any], label: str) -> Convention:
+    """For `Tool(input=..., execute=...)`: the validated value, and the context where a second parameter takes it.
+
+    Raises:
+        ConfigError: `execute` cannot be called so.
+    """
+    try:
+        parameters = list(inspect.signature(execute).parameters.values())
+    except (ValueError, TypeError):
+        return lambda value, ctx: execute(value)  # a builtin without a readable signature
+    positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
+    named = [parameter for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
+    takes_any = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters)
+    hints = _hints(execute)
+    if not positional and not takes_any:
+        raise ConfigError(f"{label} takes no positional parameter", hint="write `def execute(args): ...`")
+    wants = [one for one in positional[1:2] if _required(one) or _is_context(one, hints)]
+    by_name = [one.name for one in named if _is_context(one, hints)]
+    missing = [one.name for one in positional[1 + len(wants) :] if _required(one)]
+    missing += [one.name for one in named if _required(one) and one.name not in by_name]
+    if missing:
+        raise ConfigError(
+            f"{label} requires a parameter {missing[0]!r} that nobody supplies",
+            hint="take the arguments object, and after it a ToolContext if needed",
+        )
+    if wants:
+        return lambda value, ctx: execute(value, ctx)
+    if by_name:
+        name = by_name[0]
+        return lambda value, ctx: execute(value, **{name: ctx})
+    return lambda value, ctx: execute(value)
+
+
+def is_async(execute: Callable[..., Any]) -> bool:
+    """Whether calling it starts a coroutine, so that it needs no thread."""
+    return inspect.iscoroutinefunction(execute) or inspect.iscoroutinefunction(getattr(execute, "__call__", None))  # noqa: B004
+
+
+def _required(parameter: inspect.Parameter) -> bool:
+    return parameter.default is inspect.Parameter.empty
+
+
+def _is_context(parameter: inspect.Parameter, hints: dict[str, Any]) -> bool:
+    return is_context(hints.get(parameter.name))
+
+
+def _hints(execute: Callable[..., Any]) -> dict[str, Any]:
+    """Resolved hints, as far as they can be: here they only serve to recognise the context."""
+    target: Any = execute if inspect.isroutine(execute) else getattr(execute, "__call__", execute)  # noqa: B004
+    try:
+        return typing.get_type_hints(target, include_extras=True)
+    except Exception:  # noqa: BLE001 - annotations are code, and may raise anything
+        annotations: dict[str, Any] = getattr(target, "__annotations__", {})
+        return {name: ToolContext for name, text in annotations.items() if "ToolContext" in str(text)}

@@ -1,0 +1,124 @@
+"""From pydantic's account of a failed validation to issues that a caller may read.
+
+A path, a message, a code: never the value, its context or a link. Knows pydantic's errors, not schemas or tools;
+`contract.schema` and `contract.output` call it. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, get_args
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails, core_schema
+
+from ringfence.errors import Issue
+
+MAX_ISSUES: Final = 20
+"""Issues reported for one value; a last one says how many there were."""
+
+_MAX_MESSAGE: Final = 500
+_MAX_PATH: Final = 200
+_LEAVES: Final = 1_000
+"""Scalars of an input that are looked for in a message."""
+_SHORT: Final = 2
+_LONG: Final = 8
+_MISSING: Final = frozenset({"missing", "missing_argument", "missing_keyword_only_argument", "union_tag_not_found"})
+_FREE_TEXT: Final = frozenset({"value_error", "assertion_error"})
+_OWN_TYPES: Final = frozenset(get_args(core_schema.ErrorType))
+"""Errors whose text is pydantic's own."""
+_REPLACED: Final = {
+    "uuid_parsing": "Input should be a valid UUID",
+    "union_tag_invalid": "Input has an unknown tag",
+    "json_invalid": "Input is not valid JSON, or is nested too deeply",
+    "bytes_invalid_encoding": "Input is not in the expected encoding",
+    "get_attribute_error": "Input has an attribute that cannot be read",
+    "iteration_error": "Input cannot be iterated",
+    "mapping_type": "Input should be a valid mapping",
+}
+"""Messages in which pydantic repeats a part of the input."""
+
+
+def issues_of(error: ValidationError, root: Any) -> tuple[Issue, ...]:
+    """At most `MAX_ISSUES` issues, with paths such as `items[3].price`.
+
+    Args:
+        root: The value that was validated, to tell names in it from names of union branches.
+    """
+    found: dict[tuple[str, str], Issue] = {}
+    details = error.errors(include_url=False, include_context=True)
+    for detail in details:
+        path = _path(detail["loc"], root, missing=detail["type"] in _MISSING)
+        issue = Issue(path=path[:_MAX_PATH], message=_message(detail)[:_MAX_MESSAGE], code=detail["type"])
+        found.setdefault((issue["path"], issue["message"]), issue)
+        if len(found) == MAX_ISSUES:
+            found["", ""] = Issue(path="", message=f"{len(details)} problems in all", code="more_issues")
+            break
+    return tuple(found.values())
+
+
+def internal_issue(error: Exception) -> Issue:
+    """The issue for a validator that broke instead of deciding: its class only."""
+    return Issue(path="", message=f"a validator raised {type(error).__name__}", code="validator_error")
+
+
+def join_path(path: str, step: str | int) -> str:
+    if isinstance(step, int):
+        return f"{path}[{step}]"
+    return f"{path}.{step}" if path else step
+
+
+def _path(location: tuple[int | str, ...], root: Any, *, missing: bool) -> str:
+    """Follow `location` through the value; steps that lead nowhere in it name a union branch and are dropped."""
+    path, here, last = "", root, len(location) - 1
+    for at, step in enumerate(location):
+        if _leads_on(here, step):
+            path, here = join_path(path, step), here[step]
+        elif at == last and missing:
+            path = join_path(path, step)
+    return path
+
+
+def _leads_on(here: Any, step: str | int) -> bool:
+    if type(here) is dict:
+        return step in here
+    return type(here) in (list, tuple) and type(step) is int and step < len(here)
+
+
+def _message(detail: ErrorDetails) -> str:
+    kind = detail["type"]
+    if kind in _REPLACED:
+        expected = detail.get("ctx", {}).get("expected_tags")
+        return f"{_REPLACED[kind]}, expected {expected}" if expected else _REPLACED[kind]
+    if kind in _FREE_TEXT or kind not in _OWN_TYPES:
+        return _masked(detail["msg"], detail["input"])
+    return detail["msg"]
+
+
+def _masked(message: str, value: Any) -> str:
+    """The tool author's text without the input, which a validator easily repeats (`invalid literal for int(): 'x'`).
+
+    One or two characters give nothing away and would tear holes into the text; a short word must stand alone in it.
+    """
+    for text in _leaf_texts(value):
+        for form in {text, repr(text)[1:-1]}:
+            if len(form) >= _LONG:
+                message = message.replace(form, "…")
+            elif len(form) > _SHORT and form in message:
+                message = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", "…", message)
+    return message
+
+
+def _leaf_texts(value: Any) -> Iterator[str]:
+    stack: list[Any] = [value]
+    for _ in range(_LEAVES):
+        if not stack:
+            return
+        item = stack.pop()
+        if isinstance(item, dict):
+            stack.extend(item.values())  # type: ignore[reportUnknownArgumentType]
+        elif isinstance(item, (list, tuple, set, frozenset)):
+            stack.extend(item)  # type: ignore[reportUnknownArgumentType]
+        elif isinstance(item, (str, int, float)):
+            yield str(item)

@@ -1,0 +1,176 @@
+"""The result's contract: what a tool returned, checked against what it declared, as JSON text.
+
+Declared results are validated (instances pass as they are, plain data is converted) and dumped by pydantic. Anything
+undeclared must be made of plain JSON values and a closed list of others (`_LEAVES` and friends): unknown means no.
+Knows pydantic and bytes, not tools or gates. `contract.tool` builds these at registration; the gate calls `dump` once
+per call. Pure, except that dumping runs the serialisers of the user's own types.
+
+The dumped form of values that JSON lacks, where nothing is declared: dates and times ISO 8601, Decimal and UUID as
+text, bytes as URL-safe base64, sets and tuples as lists, enum members as their value, dataclasses and models as
+objects (models under their serialisation aliases).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
+from pydantic_core import PydanticSerializationError, from_json
+
+from ringfence.contract.hints import UNDECLARED
+from ringfence.contract.issues import issues_of
+from ringfence.contract.plain import check_finite, check_plain, is_plain
+from ringfence.contract.schema import SCHEMA_BUDGET, Json, Publisher, parts, reason_of
+from ringfence.errors import ConfigError
+from ringfence.ports import OutputSchema
+from ringfence.values import ValueRefused, canonical
+
+_CONFIG: Final = ConfigDict(ser_json_inf_nan="constants", ser_json_bytes="base64")
+_NOT_FINITE: Final = re.compile(rb"NaN|Infinity")
+_LONGEST_NUMBER: Final = 4_000
+"""Digits. Longer whole numbers cannot be read back: Python refuses to convert more than 4,300."""
+_DIGITS_AS_ZERO: Final = bytes.maketrans(b"123456789", b"000000000")
+_TOO_LONG: Final = b"0" * (_LONGEST_NUMBER + 1)
+_TYPED: Final = frozenset({"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"})
+
+
+class PydanticOutput(OutputSchema):
+    """A result whose type was declared, or of which nothing is known (`UNDECLARED`)."""
+
+    __slots__ = ("_adapter", "_declared", "_may_lose_floats", "_text", "_walked")
+
+    def __init__(self, hint: Any, field: str, description: str = "") -> None:
+        """Build validator, serialiser and schema.
+
+        Raises:
+            ConfigError: `bad_schema`, naming `field`, when pydantic cannot describe the type.
+        """
+        self._declared = hint is not UNDECLARED
+        self._adapter: TypeAdapter[Any] = _adapter(hint if self._declared else Any, field)
+        schema = _published(self._adapter, field)
+        if description:
+            schema.setdefault("description", description)
+        self._text = _checked_text(schema, field)
+        self._walked = not self._declared or is_plain(hint)
+        self._may_lose_floats = any(_may_be_float(part) for part in parts(schema))
+
+    def dump(self, value: Any) -> bytes:
+        """See `ports.OutputSchema.dump`."""
+        if self._declared:
+            value = self._validated(value)
+        has_models = check_plain(value) if self._walked else True
+        data = self._serialised(value)
+        lossy = has_models and self._may_lose_floats and b"null" in data  # a model dumps NaN as null
+        if lossy or _NOT_FINITE.search(data) is not None:
+            self._refuse_not_finite(value, data)
+        if len(data) > _LONGEST_NUMBER and _TOO_LONG in data.translate(_DIGITS_AS_ZERO):
+            _refuse_long_numbers(data)
+        return data
+
+    def json_schema(self) -> Json | None:
+        """See `ports.OutputSchema.json_schema`."""
+        return json.loads(self._text) if self._declared else None
+
+    def _validated(self, value: Any) -> Any:
+        try:
+            return self._adapter.validator.validate_python(value)
+        except ValidationError as error:
+            first, *others = issues_of(error, value)
+            more = f" (and {len(others)} more)" if others else ""
+            raise ValueRefused(first["path"], f"not what was declared: {first['message']}{more}") from None
+        except Exception as error:
+            raise ValueRefused("", f"its validator raised {type(error).__name__}") from error
+
+    def _refuse_not_finite(self, value: Any, data: bytes) -> None:
+        """Look closely: text may say NaN, and null may be null."""
+        check_finite(self._adapter.serializer.to_python(value, warnings=False))
+        try:
+            from_json(data, allow_inf_nan=False)  # a value that can be walked once only was not seen above
+        except ValueError:
+            raise ValueRefused("", "holds a number that is not finite") from None
+
+    def _serialised(self, value: Any) -> bytes:
+        try:
+            return self._adapter.serializer.to_json(value, by_alias=True, warnings="error")
+        except PydanticSerializationError as error:
+            raise ValueRefused("", _reason(error)) from None
+        except Exception as error:
+            raise ValueRefused("", f"its serialiser raised {type(error).__name__}") from error
+
+
+def as_output_schema(value: object, field: str, description: str = "") -> OutputSchema:
+    """The output contract of a return annotation, of a type given as `output=`, or of nothing (`UNDECLARED`).
+
+    Raises:
+        ConfigError: `bad_schema`, naming `field`, when pydantic cannot describe the type.
+    """
+    if OutputSchema in type(value).__mro__:
+        return value  # type: ignore[return-value]
+    return PydanticOutput(value, field, description)
+
+
+def _adapter(hint: Any, field: str) -> TypeAdapter[Any]:
+    if isinstance(hint, TypeAdapter):
+        return hint  # type: ignore[reportUnknownVariableType]
+    try:
+        try:
+            adapter: TypeAdapter[Any] = TypeAdapter(hint, config=_CONFIG)
+        except PydanticUserError as error:
+            if error.code != "type-adapter-config-unused":
+                raise
+            adapter = TypeAdapter(hint)  # a model, dataclass or TypedDict, which has its own configuration
+        adapter.rebuild(raise_errors=True)
+    except Exception as error:
+        raise ConfigError(f"{field}: {reason_of(error)}", code="bad_schema") from error
+    return adapter
+
+
+def _published(adapter: TypeAdapter[Any], field: str) -> Json:
+    try:
+        return adapter.json_schema(by_alias=True, mode="serialization", schema_generator=Publisher)
+    except Exception as error:
+        raise ConfigError(f"{field}: {reason_of(error)}", code="bad_schema") from error
+
+
+def _checked_text(schema: Json, field: str) -> str:
+    try:
+        canonical(schema, SCHEMA_BUDGET)
+    except ValueRefused as error:
+        raise ConfigError(f"{field}: its JSON Schema cannot be published: {error}", code="bad_schema") from None
+    return json.dumps(schema)
+
+
+def _may_be_float(part: Json) -> bool:
+    """Whether a number may stand where this schema does."""
+    kind = part.get("type")
+    if kind == "array":
+        return "items" not in part and "prefixItems" not in part
+    if kind == "object":
+        return "properties" not in part and part.get("additionalProperties", True) is True
+    return kind == "number" or _TYPED.isdisjoint(part)
+
+
+def _refuse_long_numbers(data: bytes) -> None:
+    try:
+        json.loads(data)
+    except ValueError:
+        raise ValueRefused("", f"holds a whole number of more than {_LONGEST_NUMBER} digits") from None
+
+
+def _reason(error: PydanticSerializationError) -> str:
+    """Pydantic's complaint without the value, which its text may repeat."""
+    text = str(error)
+    if found := re.search(r"unknown type: <class '(?:[^']*\.)?([^'.]+)'>", text):
+        return f"a {found[1]} is not a JSON value"
+    if "UnicodeEncodeError" in text:
+        return "text with a lone surrogate, which is not Unicode"
+    if "Circular reference" in text or "depth exceeded" in text:
+        return "nested too deeply, or cyclic"
+    if found := re.search(r"Expected `([^`]*)`", text):
+        return f"not what was declared: a part of it should be {found[1]}"
+    if found := re.search(r"(?:Error calling function `[^`]*`|Error serializing to JSON): (\w+)", text):
+        return f"its serialiser raised {found[1]}"
+    return "not representable as JSON"

@@ -1,0 +1,200 @@
+"""Whether a value of no declared type may be dumped: a closed table of kinds, walked without recursion.
+
+Plain JSON values; besides them dates and times, Decimal, UUID, bytes, sets, tuples, deques, enum members, dataclasses,
+and pydantic models (which serialise themselves and are not looked into). Everything else is refused by its class name:
+unknown means no, since pydantic would quietly drain a generator or a file, and turn any dictionary key into text.
+
+Knows values only. `contract.output` calls it once per undeclared result, so that whole levels are judged by the set
+of their types; paths are worked out only for a value that is refused. Pure.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import math
+import types
+import typing
+import uuid
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from enum import Enum
+from itertools import chain, islice
+from typing import Any, Final, Literal, get_args, get_origin
+
+from pydantic import BaseModel
+
+from ringfence.contract.issues import join_path
+from ringfence.limits import ValueBudget
+from ringfence.values import ValueRefused
+
+_BUDGET: Final = ValueBudget()
+_SCALARS: Final[frozenset[type]] = frozenset({type(None), bool, int, str, float})
+_LEAVES: Final = (
+    str, int, float, Decimal, uuid.UUID, bytes, bytearray,
+    datetime.date, datetime.time, datetime.timedelta, BaseModel, type(None),
+)  # fmt: skip
+_LISTS: Final = (list, tuple, set, frozenset, deque)
+
+_Group = Literal["leaf", "list", "dict", "enum", "record", "unknown"]
+
+
+def check_plain(value: object) -> bool:
+    """Refuse what the table does not hold; answer whether there are pydantic models inside.
+
+    Raises:
+        ValueRefused: with the path of the first offender, or over the budget for one value.
+    """
+    has_models = False
+    for level, kinds in _levels(value):
+        for kind in kinds - _SCALARS:
+            has_models = has_models or issubclass(kind, BaseModel)
+            if _is_refused(kind, level):
+                raise _refusal(value)
+    return has_models
+
+
+def check_finite(value: object) -> None:
+    """Refuse NaN and infinities in plain containers.
+
+    Raises:
+        ValueRefused: with the path of the first offender.
+    """
+    for level, kinds in _levels(value):
+        if any(issubclass(kind, float) for kind in kinds) and not all(
+            math.isfinite(item) for item in level if isinstance(item, float)
+        ):
+            raise _refusal(value, numbers_only=True)
+
+
+def is_plain(hint: object) -> bool:
+    """Whether a type says no more than "JSON values somewhere inside": then `check_plain` judges its values too."""
+    return _is_vague(hint) and _is_builtin(hint)
+
+
+def _levels(value: object) -> Iterator[tuple[list[Any], set[type]]]:
+    """The value, its children, their children, each with the set of types; bounded in depth and number."""
+    level: list[Any] = [value]
+    nodes = 1
+    for _ in range(_BUDGET.depth + 1):
+        kinds: set[type] = set(map(type, level))
+        yield level, kinds
+        if kinds <= _SCALARS:
+            return
+        children = chain.from_iterable(_children(level, kind) for kind in kinds - _SCALARS)
+        level = list(islice(chain.from_iterable(children), _BUDGET.nodes - nodes + 1))
+        nodes += len(level)
+        if nodes > _BUDGET.nodes:
+            raise ValueRefused("", f"more than {_BUDGET.nodes} values", too_large=True)
+    raise ValueRefused("", f"nested deeper than {_BUDGET.depth} levels, or cyclic", too_large=True)
+
+
+def _group(kind: Any) -> _Group:
+    if issubclass(kind, Enum):
+        return "enum"
+    if issubclass(kind, _LEAVES):
+        return "leaf"
+    if issubclass(kind, dict):
+        return "dict"
+    if issubclass(kind, _LISTS):
+        return "list"
+    return "record" if dataclasses.is_dataclass(kind) else "unknown"
+
+
+def _children(level: list[Any], kind: type[Any]) -> Iterable[Iterable[Any]]:
+    """For every item of one kind, what it holds."""
+    items: list[Any] = [item for item in level if type(item) is kind]
+    match _group(kind):
+        case "dict":
+            return (item.values() for item in items)
+        case "enum":
+            return [[item.value for item in items]]
+        case "record":
+            names = [field.name for field in dataclasses.fields(kind)]
+            return ([getattr(item, name) for name in names] for item in items)
+        case "list":
+            return items
+        case "leaf" | "unknown":
+            return ()
+
+
+def _is_refused(kind: type, level: list[Any]) -> bool:
+    match _group(kind):
+        case "unknown":
+            return True
+        case "dict":
+            keys: set[type] = set(map(type, chain.from_iterable(item for item in level if type(item) is kind)))
+            return not all(issubclass(key, str) for key in keys)
+        case "leaf" if issubclass(kind, Decimal):
+            return not all(item.is_finite() for item in level if type(item) is kind)
+        case _:
+            return False
+
+
+def _refusal(value: object, *, numbers_only: bool = False) -> ValueRefused:
+    """The first objection, with its path. The value was walked before, so that it is within budget."""
+    stack: list[tuple[str, Any]] = [("", value)]
+    while stack:
+        path, item = stack.pop()
+        reason = _objection(item, numbers_only)
+        if reason is not None:
+            return ValueRefused(path, reason)
+        stack.extend(reversed(list(_named_children(path, item))))
+    return ValueRefused("", "not a JSON value")
+
+
+def _objection(item: Any, numbers_only: bool) -> str | None:
+    if isinstance(item, (float, Decimal)):
+        return None if math.isfinite(item) else "not a finite number"
+    if numbers_only:
+        return None
+    kind: Any = type(item)
+    match _group(kind):
+        case "unknown":
+            return f"a {kind.__name__} is not a JSON value"
+        case "dict":
+            odd = next((key for key in item if not isinstance(key, str)), "")
+            return None if isinstance(odd, str) else f"an object key is a {type(odd).__name__}, not text"
+        case _:
+            return None
+
+
+def _named_children(path: str, item: Any) -> Iterator[tuple[str, Any]]:
+    kind: Any = type(item)
+    match _group(kind):
+        case "dict":
+            for key, child in item.items():
+                yield join_path(path, str(key)), child
+        case "list":
+            for at, child in enumerate(item):
+                yield join_path(path, at), child
+        case "enum":
+            yield path, item.value
+        case "record":
+            for field in dataclasses.fields(item):
+                yield join_path(path, field.name), getattr(item, field.name)
+        case "leaf" | "unknown":
+            pass
+
+
+_VAGUE: Final[tuple[Any, ...]] = (Any, object, dict, list, tuple, set, frozenset, Mapping, Sequence)
+_EXACT: Final[tuple[Any, ...]] = (None, type(None), bool, int, float, str)
+_CONTAINERS: Final[tuple[Any, ...]] = (list, tuple, set, frozenset, Sequence)
+_UNIONS: Final[tuple[Any, ...]] = (typing.Union, types.UnionType)
+
+
+def _is_vague(hint: object) -> bool:
+    """Whether `Any`, or a container of unknown contents, occurs in the type."""
+    return hint in _VAGUE or any(_is_vague(argument) for argument in get_args(hint))
+
+
+def _is_builtin(hint: object) -> bool:
+    """Whether the type is made of JSON's own kinds, with text as the only kind of key."""
+    if hint in _VAGUE or hint in _EXACT:
+        return True
+    arguments = [argument for argument in get_args(hint) if argument is not Ellipsis]
+    origin = get_origin(hint)
+    if origin in (dict, Mapping):
+        return arguments[0] in (str, Any) and _is_builtin(arguments[1])
+    return (origin in _CONTAINERS or origin in _UNIONS) and all(_is_builtin(argument) for argument in arguments)

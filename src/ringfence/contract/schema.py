@@ -1,0 +1,241 @@
+"""The arguments' contract: one pydantic validator, and the JSON Schema that is published for it.
+
+What is published is what is enforced: an object with named fields and no others. Knows pydantic and bytes, not tools,
+gates or how a function is called. `contract.tool` builds these at registration, where every failure belongs; the
+gate calls `validate` once per call. `as_input_schema` is the one door for everything that a user may give as an
+input; further kinds of schema are added there. Pure.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from pydantic import BaseModel, RootModel, TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+from pydantic_core import core_schema, from_json
+from typing_extensions import is_typeddict
+
+from ringfence.contract.issues import internal_issue, issues_of
+from ringfence.contract.names import suggest
+from ringfence.errors import ConfigError, Issue
+from ringfence.limits import KIB, ValueBudget
+from ringfence.ports import InputSchema, InvalidInput
+from ringfence.values import ValueRefused, canonical
+
+SCHEMA_BUDGET: Final = ValueBudget(size=256 * KIB, depth=64, nodes=50_000)
+"""How large a published schema may be: model providers refuse far smaller ones."""
+
+ACCEPTED_INPUTS: Final = "a pydantic model, a dataclass, a TypedDict, or a pydantic TypeAdapter of one of these"
+
+Json = dict[str, Any]
+
+
+class PydanticInput(InputSchema):
+    """Arguments that pydantic validates: strictly, from JSON text, refusing keys that are not fields.
+
+    Objects inside follow the same rule at every depth, unless a model among them asks for `extra="allow"`: then
+    the models' own settings hold below the root. The published schema says which.
+    """
+
+    __slots__ = ("_closed", "_finish", "_names", "_text", "_validator")
+
+    def __init__(self, adapter: TypeAdapter[Any], field: str, finish: Callable[[Any], Any] | None = None) -> None:
+        """Build the validator and publish the schema.
+
+        Args:
+            field: How errors name the place (`tool 'x': input`).
+            finish: Turns the validated value into what the tool gets.
+
+        Raises:
+            ConfigError: `bad_schema`: pydantic cannot publish it, its root is no closed object, or it is too large.
+        """
+        schema, self._closed = _published(adapter, field)
+        self._text = _checked_text(schema, field)
+        self._names: frozenset[str] = frozenset(schema["properties"])
+        self._validator = adapter.validator
+        self._finish = finish
+
+    def validate(self, data: bytes) -> Any:
+        """See `ports.InputSchema.validate`. Strict: text is not a number, and a number is not a bool."""
+        try:
+            value = self._validator.validate_json(data, strict=True, extra="forbid" if self._closed else None)
+            if not self._closed:
+                self._check_names(data)
+            return value if self._finish is None else self._finish(value)
+        except ValidationError as error:
+            raise InvalidInput(self._explain(error, data)) from None
+        except InvalidInput:
+            raise
+        except Exception as error:
+            raise InvalidInput((internal_issue(error),)) from error
+
+    def json_schema(self) -> Json:
+        """See `ports.InputSchema.json_schema`."""
+        return json.loads(self._text)
+
+    def _check_names(self, data: bytes) -> None:
+        """Refuse unknown keys at the root, where pydantic was not asked to."""
+        unknown = [name for name in from_json(data) if name not in self._names]
+        if unknown:
+            raise InvalidInput([self._unknown(name) for name in unknown])
+
+    def _explain(self, error: ValidationError, data: bytes) -> list[Issue]:
+        try:
+            root: Any = from_json(data)
+        except ValueError:
+            root = None
+        issues = issues_of(error, root)
+        return [self._unknown(issue["path"]) if _is_unknown(issue, root) else issue for issue in issues]
+
+    def _unknown(self, name: str) -> Issue:
+        near = suggest(name, self._names)
+        message = f"no such argument; did you mean {near!r}?" if near else "no such argument"
+        return Issue(path=name, message=message, code="extra_forbidden")
+
+
+def _is_unknown(issue: Issue, root: Any) -> bool:
+    unknown = issue["code"] in ("extra_forbidden", "unexpected_keyword_argument")
+    return unknown and isinstance(root, dict) and issue["path"] in root
+
+
+def as_input_schema(value: Any, field: str) -> InputSchema:
+    """The input contract that a user's object stands for.
+
+    Raises:
+        ConfigError: `bad_schema`, naming `field` and what is accepted, or why this one cannot be published.
+    """
+    if InputSchema in type(value).__mro__:
+        return value  # type: ignore[return-value]
+    if isinstance(value, TypeAdapter):
+        return PydanticInput(value, field)  # type: ignore[reportUnknownArgumentType]
+    if isinstance(value, RootModel) or (inspect.isclass(value) and issubclass(value, RootModel)):
+        raise ConfigError(
+            f"{field}: a RootModel has no named fields", code="bad_schema", hint="wrap it in a model with one field"
+        )
+    if isinstance(value, BaseModel):
+        raise ConfigError(
+            f"{field}: an instance of {type(value).__name__}, not the class", code="bad_schema", hint="give the class"
+        )
+    if inspect.isclass(value) and (
+        issubclass(value, BaseModel) or dataclasses.is_dataclass(value) or is_typeddict(value)
+    ):
+        return PydanticInput(adapter_for(value, field), field)
+    shown = value.__name__ if inspect.isclass(value) else type(value).__name__
+    raise ConfigError(f"{field} must be {ACCEPTED_INPUTS}; not {shown}", code="bad_schema")
+
+
+def adapter_for(hint: Any, field: str) -> TypeAdapter[Any]:
+    """Pydantic's adapter of a type, built completely.
+
+    Raises:
+        ConfigError: `bad_schema` with pydantic's reason.
+    """
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(hint)
+        adapter.rebuild(raise_errors=True)
+    except Exception as error:
+        raise ConfigError(f"{field}: {reason_of(error)}", code="bad_schema") from error
+    return adapter
+
+
+def reason_of(error: Exception) -> str:
+    """First line of pydantic's complaint: the rest is advice on pydantic's own settings."""
+    text = str(error).strip().splitlines()
+    return f"pydantic says: {text[0]}" if text else f"pydantic raised {type(error).__name__}"
+
+
+_NAMED_PARTS: Final = ("properties", "patternProperties", "dependentSchemas", "$defs")
+_LISTED_PARTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
+_SINGLE_PARTS: Final = ("items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else")
+
+
+def parts(schema: Json) -> Iterator[Json]:
+    """A schema and every schema inside it; references are not followed. A property may have any name."""
+    stack: list[Any] = [schema]
+    while stack:
+        part = stack.pop()
+        if not isinstance(part, dict):
+            continue  # `true`, `false`, or not a schema at all
+        yield part  # type: ignore[reportUnknownVariableType]
+        for key in _NAMED_PARTS:
+            stack.extend(part.get(key, {}).values())  # type: ignore[reportUnknownMemberType]
+        for key in _LISTED_PARTS:
+            stack.extend(part.get(key, ()))  # type: ignore[reportUnknownMemberType]
+        stack.extend(part[key] for key in _SINGLE_PARTS if key in part)  # type: ignore[reportUnknownVariableType]
+
+
+class Publisher(GenerateJsonSchema):
+    """JSON Schema 2020-12 without generated titles, silent about defaults that JSON cannot show."""
+
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {  # noqa: RUF012 - pydantic declares it so
+        "skipped-choice",
+        "non-serializable-default",
+        "skipped-discriminator",
+    }
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        del schema
+        return False
+
+
+class _ClosedPublisher(Publisher):
+    """Also writes that objects with fields admit no others, where their type leaves it open."""
+
+    has_open = False
+    """Whether a type asked to admit other keys."""
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> Json:
+        return self._close(super().model_schema(schema), named=not schema.get("root_model", False))
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> Json:
+        return self._close(super().dataclass_schema(schema))
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> Json:
+        return self._close(super().typed_dict_schema(schema))
+
+    def _close(self, schema: Json, *, named: bool = True) -> Json:
+        if named and "properties" in schema and schema.setdefault("additionalProperties", False) is not False:
+            self.has_open = True
+        return schema
+
+
+def _published(adapter: TypeAdapter[Any], field: str) -> tuple[Json, bool]:
+    """Schema to publish, and whether every object with fields is closed."""
+    try:
+        publisher = _ClosedPublisher(by_alias=True)
+        schema = _inlined(publisher.generate(adapter.core_schema, mode="validation"))
+        closed = not publisher.has_open
+        is_open_root = schema.get("additionalProperties", False) is not False
+        if not closed:
+            schema = _inlined(Publisher(by_alias=True).generate(adapter.core_schema, mode="validation"))
+    except Exception as error:
+        raise ConfigError(f"{field}: {reason_of(error)}", code="bad_schema") from error
+    if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
+        raise ConfigError(f"{field} must be an object with named fields: {ACCEPTED_INPUTS}", code="bad_schema")
+    if is_open_root:
+        raise ConfigError(
+            f"{field} admits any key at its root",
+            code="bad_schema",
+            hint='remove extra="allow"; put free keys into a field of type dict[str, ...]',
+        )
+    return {"$schema": GenerateJsonSchema.schema_dialect, **schema, "additionalProperties": False}, closed
+
+
+def _inlined(schema: Json) -> Json:
+    """The schema with a root that is a reference (a type that contains itself) replaced by what it refers to."""
+    if "$ref" not in schema:
+        return schema
+    definitions: Json = schema["$defs"]
+    return {**definitions[schema["$ref"].rsplit("/", 1)[-1]], "$defs": definitions}
+
+
+def _checked_text(schema: Json, field: str) -> str:
+    try:
+        canonical(schema, SCHEMA_BUDGET)
+    except ValueRefused as error:
+        raise ConfigError(f"{field}: its JSON Schema cannot be published: {error}", code="bad_schema") from None
+    return json.dumps(schema)

@@ -1,0 +1,310 @@
+"""What a tool is: an immutable, completely checked record of one callable and the rules for calling it.
+
+Everything that can be wrong with a tool is found while it is built, as a `ConfigError` that names the field. Knows
+schemas and signatures; does not know boundaries, gates, approvers or sandboxes beyond their ports, and never runs
+`execute` on its own. Users write `@tool` and `Tool(...)`; the gate reads the fields and calls `call_with`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any, Final, Generic, cast, overload
+
+from pydantic import TypeAdapter
+from typing_extensions import ParamSpec, TypeVar, Unpack
+
+from ringfence.contract import calling, rules
+from ringfence.contract.context import ToolContext
+from ringfence.contract.docstrings import read_docstring
+from ringfence.contract.function import FunctionInput
+from ringfence.contract.hints import UNDECLARED, read_function
+from ringfence.contract.names import check_tool_name, suggest
+from ringfence.contract.output import as_output_schema
+from ringfence.contract.rules import Rules
+from ringfence.contract.schema import as_input_schema
+from ringfence.errors import ConfigError
+from ringfence.limits import KIB, ValueBudget, parse_count, parse_seconds
+from ringfence.ports import Approval, Driver, Effect, InputSchema, OutputSchema
+from ringfence.values import ValueRefused, canonical, digest
+
+_DIGEST_BUDGET: Final = ValueBudget(size=1024 * KIB, depth=80)
+
+P = ParamSpec("P", default=...)
+R = TypeVar("R", default=Any, covariant=True)
+M = TypeVar("M")
+T = TypeVar("T")
+
+
+class ToolOptions(Rules, total=False):
+    """Options of `@tool` and `Tool.from_function`: these also replace what the function itself says."""
+
+    name: str
+    description: str
+
+
+_FIELDS: Final = ("name", "description", "input", "execute", *Rules.__annotations__)
+
+
+class Tool(Generic[P, R]):
+    """A named, described, schema-carrying function that a caller may ask for (first seed, "Tools & Security").
+
+    The fields cannot change; `replace` makes another tool.
+    """
+
+    __slots__ = (
+        "_call",
+        "approval",
+        "definition_digest",
+        "description",
+        "effect",
+        "execute",
+        "idempotent",
+        "input",
+        "is_async",
+        "name",
+        "on_error",
+        "output",
+        "retries",
+        "sandbox",
+        "tags",
+        "timeout",
+    )
+
+    name: str
+    """Lower snake case."""
+    description: str
+    input: InputSchema
+    output: OutputSchema
+    execute: Callable[P, R]
+    """The function as it was given: call it in unit tests, where no rule shall apply."""
+    timeout: float | None
+    """Seconds for one attempt; None does not bound it."""
+    retries: int
+    """Attempts after the first."""
+    approval: Approval
+    on_error: Callable[..., Any] | None
+    """Makes a fallback result out of the last exception, when all attempts failed."""
+    sandbox: Driver | None
+    """Where it runs; None leaves that to the boundary."""
+    effect: Effect | None
+    """`read` may be repeated freely; None, undeclared, is treated as `write`."""
+    idempotent: bool | None
+    """Whether running twice does no more than running once; None, undeclared, is treated as no."""
+    tags: tuple[str, ...]
+    is_async: bool
+    """Whether `execute` is a coroutine function."""
+    definition_digest: str
+    """Names what the tool promises: its name, description, schemas and effect."""
+
+    @overload
+    def __init__(
+        self: Tool[[M], T],
+        name: str,
+        description: str,
+        input: type[M] | TypeAdapter[M],
+        execute: Callable[[M], T],
+        **options: Unpack[Rules],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Tool[[M, ToolContext], T],
+        name: str,
+        description: str,
+        input: type[M] | TypeAdapter[M],
+        execute: Callable[[M, ToolContext], T],
+        **options: Unpack[Rules],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        input: InputSchema,
+        execute: Callable[P, R],
+        **options: Unpack[Rules],
+    ) -> None: ...
+
+    def __init__(
+        self,
+        name: Any,
+        description: Any,
+        input: Any,  # noqa: A002
+        execute: Any,
+        *,
+        output: Any = None,
+        timeout: Any = None,
+        retries: Any = 0,
+        approval: Any = "auto",
+        on_error: Any = None,
+        sandbox: Any = None,
+        effect: Any = None,
+        idempotent: Any = None,
+        tags: Any = (),
+    ) -> None:
+        """Check and keep everything, in the order name, description, numbers, rules, schemas.
+
+        Args:
+            name: Lower snake case, at most 128 characters.
+            description: What a model reads; not blank.
+            input: A pydantic model, a dataclass, a TypedDict, or a TypeAdapter of one: an object with named fields.
+            execute: `execute(arguments)` or `execute(arguments, context)`, sync or async.
+            output: Type of the result; None checks only that it can be dumped.
+            timeout: Seconds, above zero.
+            retries: Attempts after the first, at least zero.
+            approval: `"auto"`, `"human"`, or a callback that answers True to approve.
+            on_error: Called with the last exception; what it returns becomes the result.
+            sandbox: A driver; None uses the boundary's.
+            effect: `"read"` or `"write"`.
+            idempotent: Whether a repetition does no further harm.
+            tags: Words for filters and policies.
+
+        Raises:
+            ConfigError: the first field that is wrong, with the smallest fix.
+        """
+        label = f"tool {check_tool_name(name)!r}"
+        set_field = super().__setattr__
+        set_field("name", str(name))
+        set_field("description", rules.check_description(description, label))
+        set_field("retries", parse_count(retries, f"{label}: retries"))
+        set_field("timeout", None if timeout is None else parse_seconds(timeout, f"{label}: timeout"))
+        set_field("approval", rules.check_approval(approval, label))
+        set_field("effect", rules.one_of(effect, ("read", "write", None), f"{label}: effect"))
+        set_field("idempotent", rules.one_of(idempotent, (True, False, None), f"{label}: idempotent"))
+        set_field("tags", rules.check_tags(tags, label))
+        if on_error is not None and not callable(on_error):
+            raise ConfigError(f"{label}: on_error must be callable, not {type(on_error).__name__}")
+        set_field("on_error", on_error)
+        set_field("sandbox", rules.check_sandbox(sandbox, label))
+        set_field("input", as_input_schema(input, f"{label}: input"))
+        if not callable(execute):
+            raise ConfigError(f"{label}: execute must be callable, not {type(execute).__name__}")
+        set_field("execute", execute)
+        set_field("is_async", calling.is_async(execute))
+        set_field("_call", self._convention(label))
+        set_field("output", as_output_schema(UNDECLARED if output is None else output, f"{label}: output"))
+        set_field("definition_digest", _digest(self, label))
+
+    @classmethod
+    def from_function(cls, function: Callable[P, R], **options: Unpack[ToolOptions]) -> Tool[P, R]:
+        """The tool that a function's signature, type hints and docstring declare; see `tool`.
+
+        Raises:
+            ConfigError: the function cannot be a tool; the message names the parameter and the fix.
+        """
+        return _from_function(function, options, _scope(function, inspect.currentframe()))
+
+    def call_with(self, value: Any, context: ToolContext) -> Any:
+        """Call `execute` with a validated value. For the gate: no rule is applied here.
+
+        Returns:
+            What `execute` returned: an awaitable, when `is_async`.
+        """
+        return self._call(value, context)
+
+    def replace(self, **changes: Any) -> Tool[..., Any]:
+        """Another tool with some of the constructor's fields changed, checked again.
+
+        Raises:
+            ConfigError: an unknown field, or a value that the constructor refuses.
+        """
+        fields: dict[str, Any] = {name: getattr(self, name) for name in _FIELDS}
+        for name in changes:
+            if name not in _FIELDS:
+                near = suggest(name, _FIELDS)
+                raise ConfigError(f"a tool has no field {name!r}", hint=f"use {near!r}" if near else None)
+        fields.update(changes)
+        return cast("Tool[..., Any]", Tool(**fields))
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        """Always refuses: a tool is called through a boundary, where its rules apply."""
+        del args, kwargs
+        raise ConfigError(
+            f"tool {self.name!r} cannot be called directly",
+            hint=f"await boundary.call({self.name!r}, {{...}}); in a unit test call its `.execute`",
+        )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        del value
+        raise AttributeError(f"a tool cannot change: {name}; use replace({name}=...)")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a tool cannot change: {name}")
+
+    def __repr__(self) -> str:
+        return f"Tool({self.name!r})"
+
+    def _convention(self, label: str) -> calling.Convention:
+        if isinstance(self.input, FunctionInput):
+            return calling.spread(self.execute, self.input.declared)
+        return calling.whole(self.execute, f"{label}: execute")
+
+
+@overload
+def tool(function: Callable[P, R], /) -> Tool[P, R]: ...
+@overload
+def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], Tool[P, R]]: ...
+def tool(function: Any = None, /, **options: Any) -> Any:
+    """Make a function a tool: `@tool`, or `@tool(timeout=2.0, approval="human")`.
+
+    The name is the function's, the description its docstring's, the arguments its parameters' with their type hints,
+    defaults, `Annotated[..., Field(...)]` and docstring texts. A parameter of type `ToolContext` receives the context
+    and is not published. A function whose only other parameter is a pydantic model takes that model's fields. The
+    return annotation is the type of the result.
+
+    Raises:
+        ConfigError: the function cannot be a tool; the message names the parameter and the fix.
+    """
+    if function is not None:
+        if isinstance(function, str):
+            raise ConfigError("@tool takes its name as an option", hint=f"@tool(name={function!r})")
+        return _from_function(function, options, _scope(function, inspect.currentframe()))
+
+    def decorate(function: Callable[..., Any]) -> Tool[..., Any]:
+        return _from_function(function, options, _scope(function, inspect.currentframe()))
+
+    return decorate
+
+
+def _from_function(function: Any, options: Mapping[str, Any], scope: Mapping[str, Any] | None) -> Tool[..., Any]:
+    known = ToolOptions.__annotations__
+    for option in options:
+        if option not in known:
+            near = suggest(option, known)
+            raise ConfigError(f"@tool has no option {option!r}", hint=f"use {near!r}" if near else None)
+    if isinstance(function, Tool):
+        raise ConfigError(f"{function!r} is a tool already", hint="use its replace(...) to change an option")
+    rest = dict(options)
+    name = check_tool_name(rest.pop("name", getattr(function, "__name__", None)))
+    label = f"tool {name!r}"
+    text = function.__doc__ if inspect.isroutine(function) else None
+    texts = read_docstring(text, getattr(getattr(function, "__code__", None), "co_varnames", ()))
+    description = rest.pop("description", texts.description)
+    if not description:
+        raise ConfigError(f"{label} has no description", hint="write a docstring, or give description=")
+    declared = read_function(function, label=label, texts=texts.parameters, scope=scope)
+    output = rest.pop("output", None)
+    returns = as_output_schema(declared.returns if output is None else output, f"{label}: output", texts.returns)
+    return Tool(name, description, FunctionInput(declared, label), function, output=returns, **rest)
+
+
+def _scope(function: object, frame: FrameType | None) -> Mapping[str, Any] | None:
+    """Locals of the caller of `frame`, where a function inside a function may have found its types."""
+    if frame is None or frame.f_back is None or "<locals>" not in getattr(function, "__qualname__", ""):
+        return None
+    return dict(frame.f_back.f_locals)
+
+
+def _digest(tool: Tool[..., Any], label: str) -> str:
+    definition = {
+        "name": tool.name,
+        "description": tool.description,
+        "input": tool.input.json_schema(),
+        "output": tool.output.json_schema(),
+        "effect": tool.effect,
+    }
+    try:
+        return digest(canonical(definition, _DIGEST_BUDGET))
+    except ValueRefused as error:
+        raise ConfigError(f"{label}: its definition cannot be published: {error}", code="bad_schema") from None
