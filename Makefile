@@ -18,7 +18,7 @@ stop = $(if $1,$(error $1))
 # what decides whether an environment is up to date
 PINS := pyproject.toml constraints.txt scripts/venv.sh
 
-.PHONY: help demo test check bench agentdojo docs clean
+.PHONY: help demo test check lint bench agentdojo docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -26,14 +26,16 @@ help: ## list the targets
 demo: .venv/.runtime ## a model-written script works a small shop; you approve its refund
 	@$(PY) -m examples.order_desk
 
-test: check ## everything: lint, format, types, all tests
+test: lint ## everything: lint, format, types, all tests
 	@$(PY) -m pytest -q
 
-check: .venv/.dev ## lint, format, strict types, architecture
+check: lint ## what to run before a commit: lint, format, types, architecture
+	@$(PY) -m pytest -q tests/architecture
+
+lint: .venv/.dev ## lint, format, strict types
 	@$(PY) -m ruff check --quiet --output-format concise .
 	@$(PY) -m ruff format --quiet --check . || { echo "ringfence: not formatted; run: .venv/bin/ruff format ." >&2; exit 1; }
 	@$(PY) -m basedpyright --level error
-	@$(PY) -m pytest -q tests/architecture
 
 bench: .venv/.runtime ## ratios against bare baselines; BENCH_QUICK=1 for a short run
 	@$(PY) -m benchmarks.bench
