@@ -22,14 +22,13 @@ from pydantic_core import PydanticSerializationError, from_json
 
 from ringfence.contract.hints import UNDECLARED
 from ringfence.contract.issues import issues_of
-from ringfence.contract.plain import check_finite, check_plain, is_plain
+from ringfence.contract.plain import check_finite, check_plain, is_plain, may_lose_numbers
 from ringfence.contract.schema import SCHEMA_BUDGET, Json, Publisher, parts, reason_of
 from ringfence.errors import ConfigError
 from ringfence.ports import OutputSchema
 from ringfence.values import ValueRefused, canonical
 
 _CONFIG: Final = ConfigDict(ser_json_inf_nan="constants", ser_json_bytes="base64")
-_NOT_FINITE: Final = re.compile(rb"NaN|Infinity")
 _LONGEST_NUMBER: Final = 4_000
 """Digits. Longer whole numbers cannot be read back: Python refuses to convert more than 4,300."""
 _DIGITS_AS_ZERO: Final = bytes.maketrans(b"123456789", b"000000000")
@@ -64,7 +63,7 @@ class PydanticOutput(OutputSchema):
         has_models = check_plain(value) if self._walked else True
         data = self._serialised(value)
         lossy = has_models and self._may_lose_floats and b"null" in data  # a model dumps NaN as null
-        if lossy or _NOT_FINITE.search(data) is not None:
+        if (lossy and may_lose_numbers(value)) or b"NaN" in data or b"Infinity" in data:
             self._refuse_not_finite(value, data)
         if len(data) > _LONGEST_NUMBER and _TOO_LONG in data.translate(_DIGITS_AS_ZERO):
             _refuse_long_numbers(data)

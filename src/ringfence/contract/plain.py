@@ -17,11 +17,11 @@ import types
 import typing
 import uuid
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from enum import Enum
 from itertools import chain, islice
-from typing import Any, Final, Literal, get_args, get_origin
+from typing import Any, Final, Literal, cast, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -31,13 +31,15 @@ from ringfence.values import ValueRefused
 
 _BUDGET: Final = ValueBudget()
 _SCALARS: Final[frozenset[type]] = frozenset({type(None), bool, int, str, float})
+_TEXT: Final[frozenset[type]] = frozenset({str})
 _LEAVES: Final = (
     str, int, float, Decimal, uuid.UUID, bytes, bytearray,
-    datetime.date, datetime.time, datetime.timedelta, BaseModel, type(None),
+    datetime.date, datetime.time, datetime.timedelta, type(None),
 )  # fmt: skip
 _LISTS: Final = (list, tuple, set, frozenset, deque)
 
-_Group = Literal["leaf", "list", "dict", "enum", "record", "unknown"]
+_Group = Literal["leaf", "list", "dict", "enum", "record", "model", "unknown"]
+_Level = tuple[list[Any], set[type[Any]]]
 
 
 def check_plain(value: object) -> bool:
@@ -46,13 +48,33 @@ def check_plain(value: object) -> bool:
     Raises:
         ValueRefused: with the path of the first offender, or over the budget for one value.
     """
+    if type(value) in _SCALARS or _is_flat_record(value):
+        return False  # the commonest results, at a tenth of the cost
     has_models = False
-    for level, kinds in _levels(value):
+    for level, kinds in _levels(value, into_models=False):
         for kind in kinds - _SCALARS:
             has_models = has_models or issubclass(kind, BaseModel)
-            if _is_refused(kind, level):
+            if _is_refused(kind, _of_kind(level, kinds, kind)):
                 raise _refusal(value)
     return has_models
+
+
+def _is_flat_record(value: object) -> bool:
+    if type(value) is not dict:
+        return False
+    record = cast("dict[Any, Any]", value)
+    return set(map(type, record)) <= _TEXT and set(map(type, record.values())) <= _SCALARS
+
+
+def may_lose_numbers(value: object) -> bool:
+    """Whether a number that is not finite, or something that may hide one, is in the value or in its models."""
+    for level, kinds in _levels(value, into_models=True):
+        for kind in kinds - _SCALARS:
+            if _group(kind) == "unknown" or (issubclass(kind, BaseModel) and kind.model_config.get("extra") == "allow"):
+                return True
+        if _has_odd_float(level, kinds):
+            return True
+    return False
 
 
 def check_finite(value: object) -> None:
@@ -61,10 +83,8 @@ def check_finite(value: object) -> None:
     Raises:
         ValueRefused: with the path of the first offender.
     """
-    for level, kinds in _levels(value):
-        if any(issubclass(kind, float) for kind in kinds) and not all(
-            math.isfinite(item) for item in level if isinstance(item, float)
-        ):
+    for level, kinds in _levels(value, into_models=False):
+        if _has_odd_float(level, kinds):
             raise _refusal(value, numbers_only=True)
 
 
@@ -73,16 +93,17 @@ def is_plain(hint: object) -> bool:
     return _is_vague(hint) and _is_builtin(hint)
 
 
-def _levels(value: object) -> Iterator[tuple[list[Any], set[type]]]:
+def _levels(value: object, *, into_models: bool) -> Iterator[_Level]:
     """The value, its children, their children, each with the set of types; bounded in depth and number."""
     level: list[Any] = [value]
     nodes = 1
     for _ in range(_BUDGET.depth + 1):
-        kinds: set[type] = set(map(type, level))
+        kinds: set[type[Any]] = set(map(type, level))
         yield level, kinds
-        if kinds <= _SCALARS:
+        inner = kinds - _SCALARS if into_models else {kind for kind in kinds - _SCALARS if _group(kind) != "model"}
+        if not inner:
             return
-        children = chain.from_iterable(_children(level, kind) for kind in kinds - _SCALARS)
+        children = chain.from_iterable(_children(_of_kind(level, kinds, kind), kind) for kind in inner)
         level = list(islice(chain.from_iterable(children), _BUDGET.nodes - nodes + 1))
         nodes += len(level)
         if nodes > _BUDGET.nodes:
@@ -90,7 +111,15 @@ def _levels(value: object) -> Iterator[tuple[list[Any], set[type]]]:
     raise ValueRefused("", f"nested deeper than {_BUDGET.depth} levels, or cyclic", too_large=True)
 
 
-def _group(kind: Any) -> _Group:
+def _of_kind(level: list[Any], kinds: set[type[Any]], kind: type[Any]) -> list[Any]:
+    return level if len(kinds) == 1 else [item for item in level if type(item) is kind]
+
+
+def _kind(item: object) -> type[Any]:
+    return type(item)
+
+
+def _group(kind: type[Any]) -> _Group:
     if issubclass(kind, Enum):
         return "enum"
     if issubclass(kind, _LEAVES):
@@ -99,48 +128,56 @@ def _group(kind: Any) -> _Group:
         return "dict"
     if issubclass(kind, _LISTS):
         return "list"
+    if issubclass(kind, BaseModel):
+        return "model"
     return "record" if dataclasses.is_dataclass(kind) else "unknown"
 
 
-def _children(level: list[Any], kind: type[Any]) -> Iterable[Iterable[Any]]:
-    """For every item of one kind, what it holds."""
-    items: list[Any] = [item for item in level if type(item) is kind]
+def _children(items: list[Any], kind: type[Any]) -> Iterable[Iterable[Any]]:
+    """For every item, all of one kind, what it holds."""
     match _group(kind):
         case "dict":
-            return (item.values() for item in items)
+            return map(_VALUES, items)
         case "enum":
             return [[item.value for item in items]]
         case "record":
             names = [field.name for field in dataclasses.fields(kind)]
             return ([getattr(item, name) for name in names] for item in items)
+        case "model":
+            return map(_VALUES, map(vars, items))
         case "list":
             return items
         case "leaf" | "unknown":
             return ()
 
 
-def _is_refused(kind: type, level: list[Any]) -> bool:
+def _is_refused(kind: type[Any], items: list[Any]) -> bool:
     match _group(kind):
         case "unknown":
             return True
         case "dict":
-            keys: set[type] = set(map(type, chain.from_iterable(item for item in level if type(item) is kind)))
-            return not all(issubclass(key, str) for key in keys)
+            shapes: set[tuple[object, ...]] = set(map(_KEYS, items))  # rows of a table share one
+            return not all(issubclass(key, str) for key in set(map(_kind, chain.from_iterable(shapes))))
         case "leaf" if issubclass(kind, Decimal):
-            return not all(item.is_finite() for item in level if type(item) is kind)
+            return not all(item.is_finite() for item in items)
         case _:
             return False
 
 
+def _has_odd_float(level: list[Any], kinds: set[type[Any]]) -> bool:
+    floats = [kind for kind in kinds if issubclass(kind, float)]
+    return any(not all(map(math.isfinite, _of_kind(level, kinds, kind))) for kind in floats)
+
+
 def _refusal(value: object, *, numbers_only: bool = False) -> ValueRefused:
-    """The first objection, with its path. The value was walked before, so that it is within budget."""
-    stack: list[tuple[str, Any]] = [("", value)]
-    while stack:
-        path, item = stack.pop()
+    """The first objection, with its path. Goes down level by level, as the walk did that found one."""
+    queue: deque[tuple[str, Any]] = deque([("", value)])
+    while queue:
+        path, item = queue.popleft()
         reason = _objection(item, numbers_only)
         if reason is not None:
             return ValueRefused(path, reason)
-        stack.extend(reversed(list(_named_children(path, item))))
+        queue.extend(_named_children(path, item))
     return ValueRefused("", "not a JSON value")
 
 
@@ -149,7 +186,7 @@ def _objection(item: Any, numbers_only: bool) -> str | None:
         return None if math.isfinite(item) else "not a finite number"
     if numbers_only:
         return None
-    kind: Any = type(item)
+    kind = _kind(item)
     match _group(kind):
         case "unknown":
             return f"a {kind.__name__} is not a JSON value"
@@ -161,8 +198,7 @@ def _objection(item: Any, numbers_only: bool) -> str | None:
 
 
 def _named_children(path: str, item: Any) -> Iterator[tuple[str, Any]]:
-    kind: Any = type(item)
-    match _group(kind):
+    match _group(_kind(item)):
         case "dict":
             for key, child in item.items():
                 yield join_path(path, str(key)), child
@@ -174,9 +210,12 @@ def _named_children(path: str, item: Any) -> Iterator[tuple[str, Any]]:
         case "record":
             for field in dataclasses.fields(item):
                 yield join_path(path, field.name), getattr(item, field.name)
-        case "leaf" | "unknown":
+        case "model" | "leaf" | "unknown":
             pass
 
+
+_KEYS: Final[Callable[[Any], tuple[object, ...]]] = tuple
+_VALUES: Final = cast("Callable[[Any], Iterable[Any]]", dict.values)  # type: ignore[reportUnknownMemberType]
 
 _VAGUE: Final[tuple[Any, ...]] = (Any, object, dict, list, tuple, set, frozenset, Mapping, Sequence)
 _EXACT: Final[tuple[Any, ...]] = (None, type(None), bool, int, float, str)

@@ -97,6 +97,7 @@ class Tool(Generic[P, R]):
     """Whether `execute` is a coroutine function."""
     definition_digest: str
     """Names what the tool promises: its name, description, schemas and effect."""
+    _call: calling.Convention
 
     @overload
     def __init__(
@@ -215,7 +216,8 @@ class Tool(Generic[P, R]):
                 near = suggest(name, _FIELDS)
                 raise ConfigError(f"a tool has no field {name!r}", hint=f"use {near!r}" if near else None)
         fields.update(changes)
-        return cast("Tool[..., Any]", Tool(**fields))
+        make = cast("Callable[..., Tool[..., Any]]", Tool)  # no overload can be chosen for a mapping
+        return make(**fields)
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         """Always refuses: a tool is called through a boundary, where its rules apply."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from ringfence.contract.names import check_tool_name, suggest
 from ringfence.contract.tool import Tool
@@ -91,15 +91,15 @@ class Toolset:
         return Toolset(tool.replace(approval=approval) for tool in self)
 
 
-def _flat(tools: Any) -> Iterator[AnyTool]:
-    if isinstance(tools, (Tool, str)) or not isinstance(tools, Iterable):
+def _flat(tools: object) -> Iterator[AnyTool]:
+    if isinstance(tools, str) or not isinstance(tools, Iterable):
         raise ConfigError(f"tools must be a list of tools, not {type(tools).__name__}", hint="write [tool_a, tool_b]")
-    items: Iterable[Any] = tools
+    items = cast("Iterable[object]", tools)
     for position, item in enumerate(items):
         if isinstance(item, Toolset):
             yield from item
         elif isinstance(item, Tool):
-            yield item
+            yield cast("AnyTool", item)
         else:
             named = getattr(item, "__name__", type(item).__name__)
             raise ConfigError(
