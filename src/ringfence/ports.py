@@ -194,6 +194,8 @@ class Outcome:
     """Times the tool was started."""
     duration: float = 0.0
     """Seconds from request to outcome."""
+    encoded: bytes | None = field(default=None, repr=False, compare=False)
+    """JSON text of `value`, when the caller asked the gate for it."""
     cause: BaseException | None = field(default=None, repr=False, compare=False)
     """The tool's own exception, for the host only."""
 

@@ -4,25 +4,26 @@ Only the value True approves. Everything else denies, and the denial says which 
 `no_handler`, `handler_failed`, `not_a_bool`, `expired`, `cancelled`. Handlers are the privileged tier: they alone see
 the arguments, as a private copy. Knows nothing of states or events; `gate.runner` calls it, between two of them.
 
-A handler runs in the place that the gate was given for its host's own code: asynchronous handlers in the event loop,
-synchronous ones in a thread of their own, since they may ask a person and block. What a synchronous handler returns
-is awaited when it can be. A handler that outlives its deadline is left behind and cannot approve any more.
+Asynchronous handlers run in the event loop, synchronous ones in a daemon thread each, since the obvious one asks with
+`input()`, and a blocked loop could neither expire the question nor serve other calls. What a synchronous handler
+returns is awaited when it can be. A handler that outlives its deadline is left behind and cannot approve any more.
 """
 
 from __future__ import annotations
 
 import asyncio
-import copy
 import inspect
 import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
+from ringfence.contract.calling import is_async
 from ringfence.errors import ConfigError
 from ringfence.gate.attempt import Attempt, Attempts, Stop, Stopped
 from ringfence.gate.states import Aborted, Denied, Expired, Granted, Interrupted
-from ringfence.ports import ApprovalHandler, ApprovalInfo, ApprovalRequest, Driver, Signal
+from ringfence.ports import ApprovalHandler, ApprovalInfo, ApprovalRequest, Signal
+from ringfence.threads import DaemonThreads
 
 Form = Literal["pair", "request"]
 """How a handler wants to be called: `(input, info)` or one `ApprovalRequest`."""
@@ -48,7 +49,7 @@ def approver(handler: object, field: str) -> Approver:
     """
     if not callable(handler):
         raise ConfigError(f"{field} must be callable, not {type(handler).__name__}")
-    return Approver(handler, _form(handler, field))
+    return Approver(cast("ApprovalHandler", handler), _form(handler, field))
 
 
 def _form(handler: Callable[..., Any], field: str) -> Form:
@@ -69,16 +70,11 @@ def _form(handler: Callable[..., Any], field: str) -> Form:
     )
 
 
-def private_copy(value: Any) -> Any:
-    """A copy that its reader may change without changing what runs."""
-    return copy.deepcopy(value)
-
-
 async def decide(
-    who: Approver | None,
+    who: Approver,
     request: ApprovalRequest,
     *,
-    host: Driver,
+    threads: DaemonThreads,
     attempts: Attempts,
     timeout: float | None,
     signal: Signal | None,
@@ -86,19 +82,17 @@ async def decide(
     """Ask, and translate the answer. Everything but a grant means that nothing runs.
 
     Args:
-        host: where the handler runs.
+        threads: where a synchronous handler runs.
         timeout: seconds until the question expires; None waits for ever.
         signal: the caller's; an abort withdraws the question.
 
     Raises:
         asyncio.CancelledError: the host cancelled; the handler has been cancelled too.
     """
-    if who is None:
-        return Denied("no_handler")
     args: list[Any] = [request]
     if who.form == "pair":
         args = [request.input, ApprovalInfo(tool=request.tool, session_id=request.session_id)]
-    attempt = Attempt(_ask(who.handler, args, host), attempts, timeout)
+    attempt = Attempt(in_place(who.handler, args, threads), attempts, timeout)
     watch = _watch(signal, attempt)
     try:
         answer = await attempt
@@ -120,9 +114,10 @@ async def decide(
     return Denied("not_a_bool")
 
 
-async def _ask(handler: ApprovalHandler, args: list[Any], host: Driver) -> Any:
-    answer = await host.run(handler, args)
-    return await answer if inspect.isawaitable(answer) else answer
+async def in_place(function: Callable[..., Any], args: list[Any], threads: DaemonThreads) -> Any:
+    """Call the host's own function where it cannot block the loop, and await what can be awaited."""
+    result = function(*args) if is_async(function) else await threads.call(function, args)
+    return await result if inspect.isawaitable(result) else result
 
 
 def _watch(signal: Signal | None, attempt: Attempt) -> asyncio.Task[None] | None:

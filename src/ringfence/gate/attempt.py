@@ -106,14 +106,15 @@ class Attempt:
         self._timeout = timeout
         self.stopped: Stop | None = None
         self.cancelled = False
-        self.on_stop: Callable[[Stop], None] | None = None
-        """Called with the `Stop` before the code is cancelled."""
+        self.on_stop: Callable[[str], None] | None = None
+        """Called with the reason before the code is cancelled by `stop` or `timeout`."""
         self._task: asyncio.Task[Any] | None = None
 
     def stop(self, why: Stop) -> None:
         """Ask the code to end. From any thread; does nothing when it is not waiting."""
-        with contextlib.suppress(RuntimeError):  # its loop is closed, so it has ended
-            self._loop.call_soon_threadsafe(self._stop, why)
+        if self._task is not None:
+            with contextlib.suppress(RuntimeError):  # its loop is closed, so it has ended
+                self._loop.call_soon_threadsafe(self._stop, why)
 
     def __await__(self) -> Generator[Any, Any, Any]:
         timeout = self._timeout
@@ -204,7 +205,7 @@ class Attempt:
             return
         self.stopped = why
         if self.on_stop is not None:
-            self.on_stop(why)
+            self.on_stop(why.value)
         self._cancel_task()
 
     def _cancel_task(self) -> None:

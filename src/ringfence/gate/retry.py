@@ -18,7 +18,7 @@ _CHAIN: Final = 32
 """Causes and group members looked at; deeper ones count as unknown, and therefore as barred."""
 
 
-def classify(error: BaseException, *, by_tool: bool, started: bool, aborted: bool) -> Event:
+def classify(error: BaseException, *, by_tool: bool, started: bool, aborted: bool, cut_short: bool) -> Event:
     """The event that an attempt's exception stands for.
 
     Args:
@@ -26,6 +26,7 @@ def classify(error: BaseException, *, by_tool: bool, started: bool, aborted: boo
         by_tool: the tool's function raised it, not the driver.
         started: the tool's function was entered.
         aborted: the caller's signal had asked the tool to stop.
+        cut_short: it is a cancellation that came from within, while nobody here had asked for one.
     """
     if isinstance(error, SandboxFault) and not by_tool:
         return Faulted(error.code, started)
@@ -33,6 +34,8 @@ def classify(error: BaseException, *, by_tool: bool, started: bool, aborted: boo
         return Barred()
     if aborted:
         return Exhausted("tool_raised")
+    if cut_short:
+        return Ambiguous()
     if isinstance(error, OSError) and not isinstance(error, _CERTAIN):
         return Ambiguous()  # includes ConnectionError and the builtin TimeoutError
     return Failed()

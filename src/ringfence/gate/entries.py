@@ -1,0 +1,128 @@
+"""What a gate prepares once for each of its tools, and keeps for the time of one call.
+
+Records without behaviour of their own: `gate.runner` fills them, `gate.perform` reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ringfence.contract.tool import Tool
+from ringfence.errors import ErrorInfo
+from ringfence.gate.approval import Approver, approver
+from ringfence.gate.machine import plan_for
+from ringfence.gate.states import Plan
+from ringfence.ports import CallWatch, Driver, Origin, Signal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One tool of a gate."""
+
+    tool: Tool[..., Any]
+    plan: Plan
+    driver: Driver | None
+    """The tool's own sandbox, else the gate's; None when there is neither."""
+    approver: Approver | None
+    """Who decides; None where nobody is asked, or nobody is there."""
+    is_checked: bool
+    """Its results were declared, so every one is compared with the declaration."""
+    log: Callable[[str], None]
+    """Where `ToolContext.log` goes."""
+
+
+def entry_for(
+    tool: Tool[..., Any], *, sandbox: Driver | None, human: Approver | None, log: Callable[[str], None]
+) -> Entry:
+    """Prepare a tool.
+
+    Raises:
+        ConfigError: its approval callback takes other parameters than `(input, info)` or one request.
+    """
+    match tool.approval:
+        case "auto":
+            who = None
+        case "human":
+            who = human
+        case callback:
+            who = approver(callback, f"tool {tool.name!r}: approval")
+    plan = plan_for(
+        asks=tool.approval != "auto",
+        retries=tool.retries,
+        effect=tool.effect,
+        idempotent=tool.idempotent,
+        recovers=tool.on_error is not None,
+    )
+    return Entry(
+        tool=tool,
+        plan=plan,
+        driver=tool.sandbox if tool.sandbox is not None else sandbox,
+        approver=who,
+        is_checked=tool.output.json_schema() is not None,
+        log=log,
+    )
+
+
+class LiveCall:
+    """What is known of one call while it lives."""
+
+    __slots__ = (
+        "began",
+        "call_id",
+        "cancelled",
+        "cause",
+        "data",
+        "encode",
+        "encoded",
+        "entry",
+        "name",
+        "origin",
+        "reason",
+        "refusal",
+        "result",
+        "signal",
+        "since",
+        "value",
+        "watch",
+    )
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        entry: Entry | None,
+        origin: Origin,
+        call_id: str,
+        signal: Signal | None,
+        watch: CallWatch | None,
+        encode: bool,
+        began: float,
+    ) -> None:
+        self.name = name
+        """As shown to people; the tool's name when there is such a tool."""
+        self.entry = entry
+        self.origin = origin
+        self.call_id = call_id
+        self.signal = signal
+        self.watch = watch
+        self.encode = encode
+        self.began = began
+        self.since = began
+        """When the present attempt, or question, began."""
+        self.data = b""
+        """Canonical arguments."""
+        self.value: Any = None
+        """Validated arguments."""
+        self.result: Any = None
+        self.encoded: bytes | None = None
+        """JSON text of `result`, where it was made."""
+        self.refusal: ErrorInfo | None = None
+        """Set when the call is refused before anybody is asked."""
+        self.reason = ""
+        """Why it was denied."""
+        self.cause: BaseException | None = None
+        """The exception behind the last failure."""
+        self.cancelled: BaseException | None = None
+        """Leaves `call` in place of an outcome: the host cancelled."""

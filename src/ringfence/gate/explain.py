@@ -1,0 +1,144 @@
+"""What a caller, often a model, is told about a call that did not succeed.
+
+One function per code family turns facts into an `ErrorInfo`: code, one sentence, the smallest fix. Only `ToolError`
+brings text of the tool's own; any other exception shows as its class and the call's id, under which the host finds
+`Outcome.cause`. No argument value, path or frame gets in. Called by `gate.runner`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from ringfence.contract.names import suggest
+from ringfence.errors import ErrorInfo, Issue, SandboxFault, Status, ToolError
+from ringfence.limits import ValueBudget
+from ringfence.values import ValueRefused, check_exact
+
+MAX_TEXT: Final = 4_096
+"""Characters of a tool's own text (second seed, "Error Handling in Tool Handlers")."""
+
+_SHOWN_NAME: Final = 64
+_SHOWN_ISSUES: Final = 5
+_SHOWN_TOOLS: Final = 20
+_DATA: Final = ValueBudget(size=64 * 1024, depth=16, nodes=1_000)
+_DOUBT: Final = "it may have taken effect: find out before calling it again"
+
+_DENIALS: Final[Mapping[str, tuple[str, str | None]]] = {
+    "denied": ("the call was not approved", None),
+    "no_handler": ("the call needs approval, and nobody is there to give it", "set approve= on the boundary"),
+    "handler_failed": ("the call was not approved: the approval handler failed", None),
+    "not_a_bool": ("the call was not approved: the approval handler answered neither True nor False", None),
+}
+
+
+def class_name(error: BaseException) -> str:
+    """The exception's class, unless its name is not one that Python source could give."""
+    name = type(error).__name__
+    return name if name.isidentifier() and len(name) <= _SHOWN_NAME else "Exception"
+
+
+def shown_name(name: object) -> str:
+    """A requested name, fit for a message and for `Outcome.tool`."""
+    if type(name) is not str:
+        return type(name).__name__
+    short = name if len(name) <= _SHOWN_NAME else name[:_SHOWN_NAME] + "…"
+    return short.encode("utf-8", "replace").decode()
+
+
+def unknown_tool(name: object, known: Iterable[str]) -> ErrorInfo:
+    """No tool has this name."""
+    if type(name) is not str:
+        return ErrorInfo(code="unknown_tool", message=f"a tool's name is text, not {type(name).__name__}")
+    names = sorted(known)
+    near = suggest(name, names)
+    more = ", …" if len(names) > _SHOWN_TOOLS else ""
+    listed = f"the tools are {', '.join(names[:_SHOWN_TOOLS])}{more}" if names else "there are no tools"
+    return ErrorInfo(
+        code="unknown_tool",
+        message=f"no tool is named {shown_name(name)!r}",
+        hint=f"did you mean {near!r}?" if near else listed,
+    )
+
+
+def invalid_input(tool: str, issues: Sequence[Issue]) -> ErrorInfo:
+    """The arguments do not fit the schema."""
+    shown = [f"{issue['path'] or 'arguments'}: {issue['message']}" for issue in issues[:_SHOWN_ISSUES]]
+    more = f"; and {len(issues) - _SHOWN_ISSUES} more" if len(issues) > _SHOWN_ISSUES else ""
+    places = ", ".join(dict.fromkeys(issue["path"] or "the arguments" for issue in issues[:_SHOWN_ISSUES]))
+    return ErrorInfo(
+        code="invalid_input",
+        message=f"{tool}: the arguments do not fit: {'; '.join(shown) or 'no reason given'}{more}",
+        hint=f"correct {places or 'the arguments'} and call again",
+        issues=tuple(issues),
+    )
+
+
+def not_json(tool: str, refused: ValueRefused) -> ErrorInfo:
+    """The arguments cannot even be written as JSON."""
+    code = "too_large" if refused.too_large else "not_json"
+    return invalid_input(tool, [Issue(path=refused.path, message=refused.reason, code=code)])
+
+
+def no_sandbox(tool: str) -> ErrorInfo:
+    """Nothing runs without an explicit sandbox."""
+    return ErrorInfo(
+        code="sandbox_required",
+        message=f"tool {tool!r} has no sandbox, and nothing runs without one",
+        hint="give the boundary or the tool one: sandbox=rf.local(unsafe=True) for code that you trust",
+    )
+
+
+def not_approved(tool: str, code: str, reason: str, timeout: float | None) -> ErrorInfo:
+    """Nobody said True in time."""
+    if code == "approval_expired":
+        return ErrorInfo(code=code, message=f"{tool}: no decision came within {timeout:g} s")
+    text, hint = _DENIALS[reason]
+    return ErrorInfo(code=code, message=f"{tool}: {text}", hint=hint, data={"reason": reason})
+
+
+def stopped(tool: str, code: str, status: Status, timeout: float | None) -> ErrorInfo:
+    """Ended from outside: before it ran (`aborted`), by its timeout, or by its caller's end."""
+    hint = _DOUBT if status == "unknown" else None
+    match code:
+        case "tool_timeout":
+            return ErrorInfo(code=code, message=f"{tool} took longer than {timeout:g} s", hint=hint)
+        case "aborted":
+            return ErrorInfo(code=code, message=f"{tool}: aborted by its caller before it ran")
+        case _:
+            return ErrorInfo(code=code, message=f"{tool} was interrupted", hint=hint)
+
+
+def failed(tool: str, code: str, status: Status, cause: BaseException, call_id: str) -> ErrorInfo:
+    """The tool, its result, or its sandbox failed; `cause` is the exception behind it."""
+    name = class_name(cause)
+    if code == "outcome_unknown":
+        text = f"{tool}: outcome unknown, not retried ({name}, call {call_id})"
+        return ErrorInfo(code=code, message=text, name=name, hint=_DOUBT)
+    if isinstance(cause, SandboxFault) and code == cause.code:
+        return ErrorInfo(code=code, message=f"{tool}: {cause.message}", name=name, hint=cause.hint)
+    if code == "bad_result":
+        reason = str(cause) if isinstance(cause, ValueRefused) else f"its schema raised {name}"
+        hint = "the tool ran to its end: do not call it again for the same effect"
+        return ErrorInfo(code=code, message=f"{tool}: its result was refused: {reason}", name=name, hint=hint)
+    hint = _DOUBT if status == "unknown" else None
+    if isinstance(cause, ToolError):
+        return ErrorInfo(code=code, message=_own_text(cause, tool), name=name, data=_own_data(cause), hint=hint)
+    return ErrorInfo(code=code, message=f"{tool} raised {name} (call {call_id})", name=name, hint=hint)
+
+
+def _own_text(error: ToolError, tool: str) -> str:
+    text = str(error.text)[:MAX_TEXT].encode("utf-8", "replace").decode()
+    return text or f"{tool} failed"
+
+
+def _own_data(error: ToolError) -> dict[str, Any]:
+    """What the tool added, if it can be written as JSON; its own code under `code`."""
+    data: dict[str, Any] = dict(error.data or {})
+    if error.code is not None:
+        data["code"] = str(error.code)[:128]
+    try:
+        check_exact(data, _DATA)
+    except ValueRefused as refused:
+        return {"omitted": str(refused)}
+    return data
