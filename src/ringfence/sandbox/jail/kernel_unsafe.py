@@ -19,6 +19,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
 _PR_SET_PDEATHSIG: Final = 1
+_PR_SET_DUMPABLE: Final = 4
 _PR_CAPBSET_DROP: Final = 24
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _PR_CAP_AMBIENT: Final = 47
@@ -62,6 +63,12 @@ def _prctl(option: int, *arguments: int) -> int:
 def no_new_privileges() -> None:
     """No program run from here on gains rights; the kernel asks for this before an ordinary user's filter."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def no_core_dumps() -> None:
+    """RLIMIT_CORE does not stop a core that is piped to a crash handler. Also keeps other processes of the same user
+    from tracing this one and from reading its memory."""
+    _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def die_with(parent: int) -> None:

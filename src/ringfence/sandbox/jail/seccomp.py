@@ -65,8 +65,8 @@ _PROT_EXEC: Final = 4
 _MAP_HUGETLB: Final = 0x4_0000
 _FUTEX_FLAGS: Final = 0x80 | 0x100
 _FUTEX_PLAIN: Final = (0, 1, 9, 10)  # WAIT, WAKE and their BITSET forms; requeueing and PI had root exploits
-_F_GETFD, _F_GETFL, _F_SETFL = 1, 3, 4
-_FIONBIO: Final = 0x5421
+_F_GETFD, _F_GETFL = 1, 3  # not F_SETFL: /dev/null is one open file for all children, its flags would be a letterbox
+_MADVISE: Final = (4, 8, 14, 15)  # DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE: what allocators ask
 
 _NO_MACHINE_CODE: Final = Check(argument=2, mask=_PROT_EXEC, values=(0,))
 
@@ -80,8 +80,8 @@ _GUEST: Final[tuple[Rule, ...]] = (
     Rule(name="mmap", checks=(_NO_MACHINE_CODE, Check(argument=3, mask=_MAP_HUGETLB, values=(0,)))),
     Rule(name="mprotect", checks=(_NO_MACHINE_CODE,)),
     Rule(name="futex", checks=(Check(argument=1, mask=WORD & ~_FUTEX_FLAGS, values=_FUTEX_PLAIN),)),
-    Rule(name="fcntl", checks=(Check(argument=1, values=(_F_GETFD, _F_GETFL, _F_SETFL)),)),  # not F_SETOWN, no leases
-    Rule(name="ioctl", checks=(Check(argument=1, values=(_FIONBIO,)),)),  # not TIOCSTI
+    Rule(name="madvise", checks=(Check(argument=2, values=_MADVISE),)),
+    Rule(name="fcntl", checks=(Check(argument=1, values=(_F_GETFD, _F_GETFL)),)),
     Rule(name="clone3", never=True, otherwise=ABSENT),  # its flags are behind a pointer; libc falls back to clone
     *(
         Rule(name=name)
@@ -89,7 +89,7 @@ _GUEST: Final[tuple[Rule, ...]] = (
             # the channel
             "read write readv writev poll ppoll close fstat lseek "
             # memory
-            "munmap mremap brk madvise "
+            "munmap mremap brk "
             # time, chance, itself
             "clock_gettime clock_getres clock_nanosleep nanosleep gettimeofday time getrandom getpid gettid getrusage "
             # its own signal handlers

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +35,18 @@ DIAGNOSTICS: Final = 4_096
 _LAUNCHER: Final = Path(__file__).with_name("launch_unsafe.py")
 
 
+_living: weakref.WeakSet[Launched] = weakref.WeakSet()
+
+
+def _forget_in_fork() -> None:
+    """A fork of the host that held on to control sockets would keep jails alive after the host's death."""
+    for launched in _living:
+        launched.control.close()
+
+
+os.register_at_fork(after_in_child=_forget_in_fork)
+
+
 class Launched:
     """A launcher's process and the host's end of its control socket."""
 
@@ -41,7 +54,9 @@ class Launched:
         self.process = process
         self.control = control
         self.closed = False
+        self._owner = os.getpid()
         self._lock = threading.Lock()
+        _living.add(self)
 
     def diagnostics(self) -> str:
         """The end of what the launcher wrote to its stderr until now; empty once that was dropped."""
@@ -77,6 +92,8 @@ class Launched:
             if self.closed:
                 return
             self.closed = True
+        if os.getpid() != self._owner:  # a fork of the host: not its process, and not its loop
+            return
         self._hang_up()
         try:
             self.process.wait(LEAVE_PATIENCE)

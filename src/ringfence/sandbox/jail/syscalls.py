@@ -45,7 +45,6 @@ _NUMBERS: Final[dict[str, tuple[int | None, int | None]]] = {
     "getrusage": (98, 165),
     "gettid": (186, 178),
     "gettimeofday": (96, 169),
-    "ioctl": (16, 29),
     "kill": (62, 129),
     "landlock_create_ruleset": (444, 444),
     "landlock_restrict_self": (446, 446),
@@ -81,6 +80,10 @@ _NUMBERS: Final[dict[str, tuple[int | None, int | None]]] = {
     "write": (1, 64),
     "writev": (20, 66),
 }
+
+
+NAMES: Final = tuple(_NUMBERS)
+"""Every call that has a number here."""
 
 
 def is_known(machine: str) -> TypeGuard[Machine]:

@@ -82,6 +82,7 @@ class Launch:
         place = fcntl.fcntl(self.control, fcntl.F_DUPFD_CLOEXEC, child_unsafe.TROUBLE + 1)
         self.control.close()
         self.control = socket.socket(fileno=place)
+        self.control.setblocking(False)
         os.closerange(3, place)
         os.closerange(place + 1, 1 << 20)
         child_unsafe.lower(resource.RLIMIT_NOFILE, child_unsafe.DESCRIPTORS, child_unsafe.DESCRIPTORS)
@@ -142,6 +143,7 @@ class Launch:
         kernel_unsafe.no_new_privileges()
         kernel_unsafe.drop_bounding_set()
         kernel_unsafe.drop_capabilities(self.machine)
+        kernel_unsafe.no_core_dumps()
 
     def landlock(self) -> None:
         landlock_unsafe.close_everything(self.plan.landlock, self.machine)
@@ -167,7 +169,6 @@ class Zygote:
         if launch.serve is None:
             raise RuntimeError("a plan without imports")
         self._control = launch.control
-        self._control.setblocking(False)
         self._outgoing: deque[bytes] = deque()
         self._children: dict[int, int] = {}
         """Process id to the host's id."""
