@@ -10,9 +10,11 @@ import pytest
 from rich.console import Console
 
 from ringfence.cli.display import Display, Plain, Tree, choose
+from ringfence.enclave.results import CallRecord
 from ringfence.events import Event, EventType
 from tests.cli.consoles import recorded
 
+READS = {"list"}
 EVIL = "\x1b[2J[bold]x\u202e"
 
 
@@ -37,7 +39,7 @@ def printed(text: str) -> str:
 def test_without_a_terminal_each_step_is_one_line() -> None:
     console, text = recorded()
     play(
-        Plain(console, {"r.1": "approved by you", "r.2": "denied by you"}),
+        Plain(console, {"r.1": "approved by you", "r.2": "denied by you"}, READS),
         event("approval.required"),
         event("approval.granted"),
         event("tool.called", attempt=1),
@@ -64,7 +66,7 @@ def test_without_a_terminal_each_step_is_one_line() -> None:
 
 def test_lines_are_held_back_while_somebody_is_asked() -> None:
     console, text = recorded()
-    display = Plain(console, {})
+    display = Plain(console, {}, READS)
     with display.paused():
         display.on_event(event("tool.called"))
         assert text.getvalue() == ""
@@ -74,7 +76,9 @@ def test_lines_are_held_back_while_somebody_is_asked() -> None:
 def test_names_cannot_forge_lines_or_move_the_cursor() -> None:
     console, text = recorded()
     play(
-        Plain(console, {"r.1": EVIL}), event("tool.called", tool="a\nok  b" + EVIL), event("tool.completed", tool=EVIL)
+        Plain(console, {"r.1": EVIL}, READS),
+        event("tool.called", tool="a\nok  b" + EVIL),
+        event("tool.completed", tool=EVIL),
     )
     lines = text.getvalue().splitlines()
     assert len(lines) == 2
@@ -84,7 +88,7 @@ def test_names_cannot_forge_lines_or_move_the_cursor() -> None:
 @pytest.mark.parametrize("kind", [Plain, Tree])
 def test_a_very_long_name_is_cut(kind: type[Display]) -> None:
     console, text = recorded()
-    display = Plain(console, {}) if kind is Plain else Tree(console, {}, "title", 200)
+    display = Plain(console, {}, READS) if kind is Plain else Tree(console, {}, READS, "title", 200)
     play(display, event("tool.rejected", tool="n" * 5000))
     assert max(map(len, text.getvalue().splitlines())) < 120
 
@@ -92,7 +96,7 @@ def test_a_very_long_name_is_cut(kind: type[Display]) -> None:
 def test_on_a_terminal_finished_calls_stay_and_calls_in_flight_are_drawn_over() -> None:
     console, text = recorded(terminal=True)
     play(
-        Tree(console, {"r.2": "approved by you"}, "script.py", 6),
+        Tree(console, {"r.2": "approved by you"}, READS, "script.py", 6),
         event("tool.called", 1, tool="list"),
         event("tool.completed", 1, tool="list", duration=0.003),
         event("approval.required", 2),
@@ -110,7 +114,7 @@ def test_the_tree_stands_still_while_somebody_is_asked_and_catches_up_after() ->
     console, text = recorded(terminal=True)
 
     async def body() -> None:
-        async with Tree(console, {}, "script.py", 6) as tree:
+        async with Tree(console, {}, READS, "script.py", 6) as tree:
             tree.on_event(event("approval.required", 1))
             with tree.paused():
                 before = text.getvalue()
@@ -126,7 +130,7 @@ def test_the_tree_stands_still_while_somebody_is_asked_and_catches_up_after() ->
 
 def test_more_calls_than_lines_are_counted() -> None:
     console, text = recorded(terminal=True, height=10)
-    play(Tree(console, {}, "script.py", 6), *(event("tool.called", number) for number in range(30)))
+    play(Tree(console, {}, READS, "script.py", 6), *(event("tool.called", number) for number in range(30)))
     assert "… and 23 calls more" in printed(text.getvalue())
 
 
@@ -138,4 +142,28 @@ def test_a_tree_needs_a_terminal_that_can_redraw(terminal: bool, environ: dict[s
     console = Console(force_terminal=terminal, _environ=environ)
     if not console.encoding.startswith("utf"):
         pytest.skip("the tests' own output is not UTF-8")
-    assert type(choose(console, {}, "t", 3)) is kind
+    assert type(choose(console, {}, READS, "t", 3)) is kind
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_calls_whose_end_no_event_told_are_completed_from_the_result(terminal: bool) -> None:
+    console, text = recorded(terminal=terminal)
+    display = choose(console, {}, READS, "script.py", 6)
+    calls = [
+        CallRecord(call_id="r.1", name="list", status="succeeded", code=None, line=1, duration=0.003),
+        CallRecord(call_id="r.2", name="refund", status="unknown", code="interrupted", line=2, duration=0.5),
+        CallRecord(call_id="r.3", name="mail", status="refused", code="limit_exceeded", line=3, duration=0.0),
+    ]
+
+    async def body() -> None:
+        async with display:
+            display.on_event(event("tool.called", 1, tool="list"))
+            display.on_event(event("tool.completed", 1, tool="list", duration=0.003))
+            display.on_event(event("tool.called", 2))
+            display.complete(calls)
+
+    asyncio.run(body())
+    shown = printed(text.getvalue())
+    assert shown.count("list") == (2 if not terminal else 1)
+    assert re.search(r"(unknown|!)  ?refund  line 2  500 ms  interrupted", shown)
+    assert re.search(r"(refused|✗)  ?mail +line 3  0 µs  limit_exceeded", shown)

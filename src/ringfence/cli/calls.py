@@ -5,13 +5,18 @@ Holds names, lines, durations and codes, as events do: never arguments or result
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from ringfence.cli.text import seconds
+from ringfence.enclave.results import CallRecord
 from ringfence.events import Event, EventType
 
 Phase = Literal["waits for approval", "approved", "start", "ok", "failed", "refused", "unknown"]
+
+_ENDED_FROM_OUTSIDE: Final = frozenset({"tool_timeout", "interrupted"})
+"""Codes that leave open what the tool had done by then, unless it only reads."""
 
 FINISHED: Final[frozenset[Phase]] = frozenset({"ok", "failed", "refused", "unknown"})
 
@@ -53,15 +58,19 @@ class Call:
         return "  ".join(part for part in parts if part)
 
 
-def after(previous: Call | None, event: Event) -> Call | None:
-    """The call of `event` after it; None when the event concerns no call."""
+def after(previous: Call | None, event: Event, reads: Collection[str]) -> Call | None:
+    """The call of `event` after it; None when the event concerns no call.
+
+    Args:
+        previous: the call before the event; None when it is new.
+        reads: names of tools that are declared to change nothing.
+    """
     call_id = event.meta.get("call_id")
-    if event.tool is None or not isinstance(call_id, str):
+    phase = _phase(event, reads)
+    if phase is None or not isinstance(call_id, str):
         return None
-    phase = _phase(event)
-    if phase is None:
-        return None
-    before = previous or Call(call_id=call_id, tool=event.tool, line=event.meta.get("line"), phase=phase)
+    tool = event.tool if event.tool is not None else "(no such tool)"
+    before = previous or Call(call_id=call_id, tool=tool, line=event.meta.get("line"), phase=phase)
     return replace(
         before,
         phase=phase,
@@ -71,7 +80,20 @@ def after(previous: Call | None, event: Event) -> Call | None:
     )
 
 
-def _phase(event: Event) -> Phase | None:
+def from_record(record: CallRecord) -> Call:
+    """A finished call as the run's result has it."""
+    phase: Phase = "ok" if record.status == "succeeded" else record.status
+    return Call(
+        call_id=record.call_id,
+        tool=record.name,
+        line=record.line,
+        phase=phase,
+        code=record.code,
+        duration=record.duration,
+    )
+
+
+def _phase(event: Event, reads: Collection[str]) -> Phase | None:
     match event.type:
         case "approval.required":
             return "waits for approval"
@@ -82,7 +104,9 @@ def _phase(event: Event) -> Phase | None:
         case "tool.completed":
             return "ok"
         case "tool.failed":
-            return "unknown" if event.meta.get("code") == "outcome_unknown" else "failed"
+            code = event.meta.get("code")
+            lost = code == "outcome_unknown" or (code in _ENDED_FROM_OUTSIDE and event.tool not in reads)
+            return "unknown" if lost else "failed"
         case "tool.rejected":
             return "refused"
         case "approval.denied" | "run.started" | "run.finished":

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Collection, Generator, Iterable, Mapping
 from types import TracebackType
 from typing import Final, Protocol, Self
 
@@ -17,8 +17,9 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from ringfence.cli.calls import FINISHED, Call, Phase, after
+from ringfence.cli.calls import FINISHED, Call, Phase, after, from_record
 from ringfence.cli.text import brief, counted, seconds
+from ringfence.enclave.results import CallRecord
 from ringfence.events import Event
 
 REFRESH: Final = 0.1
@@ -46,6 +47,10 @@ class Display(Protocol):
         """Note an event. Returns at once."""
         ...
 
+    def complete(self, calls: Iterable[CallRecord]) -> None:
+        """Show those calls of the finished run that no event has told the end of."""
+        ...
+
     def paused(self) -> contextlib.AbstractContextManager[None]:
         """Write nothing meanwhile; show afterwards what happened."""
         ...
@@ -54,10 +59,17 @@ class Display(Protocol):
 class Plain:
     """One line per step: `start`, `ok`, `failed`, `refused`, `unknown`, `waits for approval`."""
 
-    def __init__(self, console: Console, reasons: Mapping[str, str]) -> None:
+    def __init__(self, console: Console, reasons: Mapping[str, str], reads: Collection[str]) -> None:
+        """
+        Args:
+            reasons: call id to why it was approved or denied; looked up when a call ends.
+            reads: names of tools that are declared to change nothing.
+        """
         self._console = console
         self._reasons = reasons
+        self._reads = reads
         self._calls: dict[str, Call] = {}
+        self._finished: set[str] = set()
         self._held: list[str] | None = None
 
     async def __aenter__(self) -> Self:
@@ -69,11 +81,19 @@ class Plain:
         pass
 
     def on_event(self, event: Event) -> None:
-        call = after(self._calls.get(str(event.meta.get("call_id"))), event)
-        if call is None:
-            return
+        call = after(self._calls.get(str(event.meta.get("call_id"))), event, self._reads)
+        if call is not None:
+            self._show(call)
+
+    def complete(self, calls: Iterable[CallRecord]) -> None:
+        for record in calls:
+            if record.call_id not in self._finished:
+                self._show(from_record(record))
+
+    def _show(self, call: Call) -> None:
         if call.phase in FINISHED:
             self._calls.pop(call.call_id, None)
+            self._finished.add(call.call_id)
         else:
             self._calls[call.call_id] = call
         if call.phase != "approved":
@@ -100,11 +120,21 @@ class Plain:
 class Tree:
     """Calls that have finished, in order, and below them those in flight, drawn again and again."""
 
-    def __init__(self, console: Console, reasons: Mapping[str, str], title: str, name_width: int) -> None:
+    def __init__(
+        self, console: Console, reasons: Mapping[str, str], reads: Collection[str], title: str, name_width: int
+    ) -> None:
+        """
+        Args:
+            reasons, reads: as for `Plain`.
+            title: what runs.
+            name_width: characters of the longest name.
+        """
         self._console = console
         self._reasons = reasons
+        self._reads = reads
         self._title = title
         self._name_width = min(name_width, 32)
+        self._finished: set[str] = set()
         self._flying: dict[str, tuple[Call, float]] = {}
         self._landed: list[Text] = []
         self._live: Live | None = None
@@ -150,15 +180,24 @@ class Tree:
 
     def on_event(self, event: Event) -> None:
         previous, since = self._flying.get(str(event.meta.get("call_id")), (None, time.monotonic()))
-        call = after(previous, event)
+        call = after(previous, event, self._reads)
         if call is None:
             return
         if call.phase in FINISHED:
-            self._flying.pop(call.call_id, None)
-            self._landed.append(self._row(call))
+            self._land(call)
         else:
             started = since if previous is not None and previous.phase == call.phase else time.monotonic()
             self._flying[call.call_id] = (call, started)
+
+    def complete(self, calls: Iterable[CallRecord]) -> None:
+        for record in calls:
+            if record.call_id not in self._finished:
+                self._land(from_record(record))
+
+    def _land(self, call: Call) -> None:
+        self._flying.pop(call.call_id, None)
+        self._finished.add(call.call_id)
+        self._landed.append(self._row(call))
 
     def _picture(self) -> Group:
         now = time.monotonic()
@@ -192,8 +231,10 @@ class Tree:
             self._live = self._start()
 
 
-def choose(console: Console, reasons: Mapping[str, str], title: str, name_width: int) -> Display:
+def choose(
+    console: Console, reasons: Mapping[str, str], reads: Collection[str], title: str, name_width: int
+) -> Display:
     """A tree where it can be redrawn, else lines."""
     if console.is_terminal and not console.is_dumb_terminal and console.encoding.lower().startswith("utf"):
-        return Tree(console, reasons, title, name_width)
-    return Plain(console, reasons)
+        return Tree(console, reasons, reads, title, name_width)
+    return Plain(console, reasons, reads)

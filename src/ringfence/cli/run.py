@@ -126,7 +126,8 @@ async def _execute(job: _Job, console: MessageConsole) -> tuple[RunResult, dict[
     options = job.options
     reasons: dict[str, str] = {}
     title = "<standard input>" if options.script == "-" else brief(options.script, 200)
-    display = choose(console, reasons, title, max(len(tool.name) for tool in job.tools))
+    reads = {tool.name for tool in job.tools if tool.effect == "read"}
+    display = choose(console, reasons, reads, title, max(len(tool.name) for tool in job.tools))
     approver = Approver(job.decide or _ask(job, console, display), reasons)
     boundary = Boundary(tools=job.tools, sandbox=local(unsafe=True), approve=approver.decide)
     boundary.on(SHOWN, display.on_event)
@@ -139,6 +140,7 @@ async def _execute(job: _Job, console: MessageConsole) -> tuple[RunResult, dict[
     async with display, boundary, enclave:
         with on_interrupt(enclave.abort):
             result = await enclave.run(job.source, inputs=job.inputs)
+            display.complete(result.calls)
     return result, reasons
 
 
