@@ -163,6 +163,8 @@ def _interrupted_while_asking(_: Approving, __: Interrupted) -> Step:
 
 
 def _returned(state: Running, _: Returned) -> Step:
+    if state.attempt == 1:
+        return _FIRST_SUCCESS  # every field is known: the usual end is not built anew
     return Done("succeeded", None, state.attempt), (Announce("tool.completed", state.attempt), _FINISH)
 
 
@@ -271,6 +273,7 @@ def _failed_status(state: Waiting) -> Status:
 _FINISH: Final = Finish()
 _ASK: Final = (Announce("approval.required"), Ask())
 _FIRST_RUN: Final = (Announce("tool.called", 1), Run(1))
+_FIRST_SUCCESS: Final[Step] = (Done("succeeded", None, 1), (Announce("tool.completed", 1), _FINISH))
 
 _AFTER_ATTEMPT: Final = (Waiting, Recovering, Done)
 _AFTER_LAST: Final = (Recovering, Done)

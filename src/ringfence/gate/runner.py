@@ -255,16 +255,16 @@ class Gate:
                 match command:
                     case Announce():
                         self._announce(call, command)
-                    case Run(attempt):
+                    case Run():
                         call.since = self._clock()
-                        event = await perform.run_attempt(call, attempt, self._means)
+                        event = await perform.run_attempt(call, command.attempt, self._means)
                     case Finish():
                         return self._outcome(call, state)
                     case Ask():
                         call.since = self._clock()
                         event = await perform.ask(call, self._means)
-                    case Sleep(seconds):
-                        event = await perform.pause(call, seconds, self._means)
+                    case Sleep():
+                        event = await perform.pause(call, command.seconds, self._means)
                     case Recover():
                         event = await perform.recover(call, self._means)
                     case _:

@@ -1,0 +1,178 @@
+"""The door: tools, a sandbox, and an approval handler, wired into one object with a life.
+
+The only file that knows a gate and drivers at once; it decides nothing about a call. Hosts use it directly, and
+enclaves reach tools through its `gate`.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType, TracebackType
+from typing import Any, Final, Self
+
+from ringfence.contract.rules import check_sandbox
+from ringfence.contract.tool import Tool
+from ringfence.contract.toolset import Toolset
+from ringfence.errors import ConfigError
+from ringfence.gate.hub import EventHub, EventStream, Filter, Handler, HubStatistics
+from ringfence.gate.runner import Gate, GateStatistics
+from ringfence.ports import ApprovalHandler, Driver, Origin, Outcome, Signal
+
+_NO_ARGS: Final[Mapping[str, Any]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundaryStatistics:
+    """What a boundary is doing now."""
+
+    gate: GateStatistics
+    events: HubStatistics
+    drivers: Mapping[str, object]
+    """Statistics of the drivers that keep some, by the driver's name."""
+
+
+class Boundary:
+    """Every call of these tools goes through here.
+
+    As an asynchronous context manager it checks its tools on entry and closes on exit; without one it checks with the
+    first call, and `aclose` is yours to call.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool[..., Any] | Toolset] | Toolset,
+        *,
+        sandbox: Driver | None = None,
+        approve: ApprovalHandler | None = None,
+        approval_timeout: float | None = None,
+    ) -> None:
+        """Wire the parts. Starts nothing.
+
+        Args:
+            tools: with unique names.
+            sandbox: where tools run that bring no sandbox of their own. There is no default: nothing runs without.
+            approve: decides about tools with `approval="human"`: called with `(input, info)` or one
+                `ApprovalRequest`, asynchronous, or synchronous in a thread of its own. Only the value True approves.
+            approval_timeout: seconds until an undecided call is denied; None waits for ever.
+
+        Raises:
+            ConfigError: an argument is wrong, or two tools have the same name.
+        """
+        self._gate = Gate(
+            tools if isinstance(tools, Toolset) else Toolset(tools),
+            sandbox=check_sandbox(sandbox, "boundary"),
+            approve=approve,
+            approval_timeout=approval_timeout,
+            hub=EventHub(),
+        )
+
+    @property
+    def gate(self) -> Gate:
+        """The path that every call takes; an enclave shares it."""
+        return self._gate
+
+    @property
+    def tools(self) -> Toolset:
+        """The tools, in the order given."""
+        return self._gate.tools
+
+    async def call(
+        self,
+        name: str,
+        args: Mapping[str, Any] = _NO_ARGS,
+        *,
+        session_id: str | None = None,
+        principal: str | None = None,
+        signal: Signal | None = None,
+    ) -> Outcome:
+        """One governed call: validate, approve, announce, execute in the sandbox, retry, fall back.
+
+        Args:
+            name: the tool's.
+            args: an object of JSON values.
+            session_id: the conversation; a fresh one by default. It is not an identity.
+            principal: on whose behalf, as the host has authenticated it.
+            signal: a request to stop. Aborted before the call, it is refused; during the call, the tool sees it.
+
+        Returns:
+            How it ended, whatever the arguments and the tool did. `unwrap()` gives the value or raises.
+
+        Raises:
+            ToolSandboxRequiredError: a tool has no sandbox.
+            ConfigError: an option has a wrong type, or the boundary is closed (`not_running`).
+            asyncio.CancelledError: the caller was cancelled; the tool has been, too.
+        """
+        self._gate.start()
+        origin = Origin(
+            session_id=f"session-{secrets.token_hex(8)}" if session_id is None else _text(session_id, "session_id"),
+            principal=None if principal is None else _text(principal, "principal"),
+        )
+        given: object = args
+        if type(given) is bytes:  # the gate's form for text that an enclave has parsed; here one more wrong type
+            given = bytearray(given)
+        return await self._gate.call(name, given, origin=origin, signal=signal)
+
+    def on(self, types: Filter, handler: Handler) -> Callable[[], None]:
+        """Call `handler(event)` with events of one type, of several, or (None) of the seed's five.
+
+        Events carry no arguments and no results. A handler's failure changes nothing. An asynchronous handler has a
+        bounded queue; a synchronous one is called on the spot and must not block.
+
+        Returns:
+            A function that ends the subscription.
+
+        Raises:
+            ConfigError: an unknown type, or a handler that cannot be called.
+        """
+        return self._gate.hub.on(types, handler)
+
+    def events(self, types: Filter = None) -> EventStream:
+        """Events from now on, as an asynchronous iterator that ends when the boundary closes.
+
+        Raises:
+            ConfigError: an unknown type.
+        """
+        return self._gate.hub.events(types)
+
+    def statistics(self) -> BoundaryStatistics:
+        """Counts of calls, events, and of the drivers that keep counts."""
+        counted = {
+            driver.name: statistics()
+            for driver in self._gate.drivers
+            if callable(statistics := getattr(driver, "statistics", None))
+        }
+        return BoundaryStatistics(
+            gate=self._gate.statistics(), events=self._gate.hub.statistics(), drivers=MappingProxyType(counted)
+        )
+
+    async def __aenter__(self) -> Self:
+        """Check what only the whole can show.
+
+        Raises:
+            ToolSandboxRequiredError: a tool has no sandbox.
+        """
+        self._gate.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Take no further call, let running ones finish for a few seconds, stop the rest, close every driver once.
+
+        Idempotent.
+
+        Raises:
+            ExceptionGroup: drivers that failed to close; all have been tried.
+        """
+        await self._gate.aclose()
+
+
+def _text(value: object, field: str) -> str:
+    if type(value) is not str or not value:
+        raise ConfigError(f"{field} must be text that is not empty, not {type(value).__name__}")
+    return value
