@@ -19,6 +19,13 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(B|KB|KIB|MB|MIB|GB|GIB)?", re.ASCI
 _UNITS: Final = {"B": 1, "KB": KIB, "KIB": KIB, "MB": MIB, "MIB": MIB, "GB": 1024 * MIB, "GIB": 1024 * MIB}
 
 
+def _shown(value: object) -> str:
+    try:
+        return f"{value!r:.80}"
+    except ValueError:  # an integer with more digits than Python prints
+        return f"an {type(value).__name__} of that size"
+
+
 def parse_size(value: object, field: str, *, least: int = 1) -> int:
     """Bytes from an int or a text such as `"256MB"` (powers of 1024).
 
@@ -31,7 +38,7 @@ def parse_size(value: object, field: str, *, least: int = 1) -> int:
     elif type(value) is str and (match := _SIZE.fullmatch(value.strip())):
         size = int(float(match[1]) * _UNITS[(match[2] or "B").upper()])
     if size is None:
-        raise ConfigError(f"{field} must be a number of bytes or a text like '256MB', not {value!r}")
+        raise ConfigError(f"{field} must be a number of bytes or a text like '256MB', not {_shown(value)}")
     if size < least:
         raise ConfigError(f"{field} must be at least {least} bytes, not {size}")
     return size
@@ -45,7 +52,7 @@ def parse_seconds(value: object, field: str) -> float:
     """
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < MOST_SECONDS:
         return float(value)
-    raise ConfigError(f"{field} must be a finite number of seconds above zero, not {value!r:.80}")
+    raise ConfigError(f"{field} must be a finite number of seconds above zero, not {_shown(value)}")
 
 
 def parse_count(value: object, field: str, *, least: int = 0) -> int:
@@ -55,7 +62,7 @@ def parse_count(value: object, field: str, *, least: int = 0) -> int:
         ConfigError: anything else (booleans, floats, text); the message names `field`.
     """
     if type(value) is not int or value < least:
-        raise ConfigError(f"{field} must be a whole number of at least {least}, not {value!r}")
+        raise ConfigError(f"{field} must be a whole number of at least {least}, not {_shown(value)}")
     return value
 
 

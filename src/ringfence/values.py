@@ -8,7 +8,6 @@ a Python object to bytes (sorted keys, no spaces), `parse` the one way back; bot
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
 from typing import Any, Final
@@ -20,7 +19,10 @@ from ringfence.limits import ValueBudget
 JSON = Any
 """None, bool, int, float, str, list of these, dict from str to these."""
 
+_encoder: Final = msgspec.json.Encoder(order="sorted")
+
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_CONTAINERS: Final = frozenset({dict, list})
 _SCALARS: Final = frozenset({type(None), bool, int, str})
 
 
@@ -42,19 +44,9 @@ def canonical(value: object, budget: ValueBudget) -> bytes:
     """
     check_exact(value, budget)
     try:
-        text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        data = text.encode()
-    except (UnicodeEncodeError, ValueError, RecursionError) as error:
-        raise ValueRefused("", _reason(error)) from None
-    if len(data) > budget.size:
-        raise ValueRefused("", f"{len(data)} bytes of JSON, more than {budget.size}", too_large=True)
-    return data
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, UnicodeEncodeError):
-        return "text with a lone surrogate, which is not Unicode"
-    return "not representable as JSON"
+        return recode(value, budget)
+    except UnicodeEncodeError:
+        raise ValueRefused("", "text with a lone surrogate, which is not Unicode") from None
 
 
 def check_exact(value: object, budget: ValueBudget) -> None:
@@ -125,14 +117,16 @@ def _structure(raw: bytes) -> int:
 
 
 def _check_depth(value: JSON, budget: ValueBudget) -> None:
+    if type(value) is dict and not any(type(child) in _CONTAINERS for child in value.values()):  # type: ignore[reportUnknownVariableType]
+        return  # flat, as most arguments are
     level: list[Any] = [value]
     for _ in range(budget.depth):
         inner: list[Any] = []
         for item in level:
             if type(item) is dict:
-                inner.extend(child for child in item.values() if type(child) in (dict, list))  # type: ignore[reportUnknownMemberType]
+                inner.extend(child for child in item.values() if type(child) in _CONTAINERS)  # type: ignore[reportUnknownMemberType]
             elif type(item) is list:
-                inner.extend(child for child in item if type(child) in (dict, list))  # type: ignore[reportUnknownVariableType]
+                inner.extend(child for child in item if type(child) in _CONTAINERS)  # type: ignore[reportUnknownVariableType]
         if not inner:
             return
         level = inner
@@ -150,7 +144,7 @@ def recode(value: JSON, budget: ValueBudget) -> bytes:
     Raises:
         ValueRefused: over the budget's bytes.
     """
-    data = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+    data = _encoder.encode(value)
     if len(data) > budget.size:
         raise ValueRefused("", f"{len(data)} bytes of JSON, more than {budget.size}", too_large=True)
     return data

@@ -87,7 +87,7 @@ def test_frames_survive_any_cutting_of_the_stream(payloads: list[bytes], cuts: l
     seen: list[bytes] = []
     at = 0
     for cut in [*cuts, len(stream)]:
-        seen += list(reader.feed(stream[at : at + cut]))
+        seen += [bytes(payload) for payload in reader.feed(stream[at : at + cut])]
         at += cut
     assert (seen, reader.buffered) == (payloads, 0)
 

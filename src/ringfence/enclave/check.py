@@ -8,7 +8,7 @@ Knows the names through which a script reaches tools, nothing about the tools.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,18 +30,20 @@ class Found:
 
 def check(tree: ast.Module, namespaces: Collection[str]) -> list[Found]:
     """Findings in source order. `namespaces`: names whose methods are tools (`tools`, `mail`)."""
-    bound = _bound_names(tree)
-    callers = {"call_tool"} - bound
-    spaces = set(namespaces) - bound
-    return sorted(_Unawaited(callers, spaces).visit_module(tree), key=lambda found: (found.line, found.column))[
-        :MAX_FINDINGS
-    ]
+    nodes = list(ast.walk(tree))
+    used = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    reachable = used & {"call_tool", *namespaces}
+    if not reachable:
+        return []
+    reachable -= _bound_names(nodes)
+    finder = _Unawaited(reachable & {"call_tool"}, reachable - {"call_tool"})
+    return sorted(finder.visit(tree, nodes), key=lambda found: (found.line, found.column))[:MAX_FINDINGS]
 
 
-def _bound_names(tree: ast.Module) -> set[str]:
+def _bound_names(nodes: Iterable[ast.AST]) -> set[str]:
     """Names that the script binds itself anywhere: about those nothing is claimed."""
     bound: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 bound.add(name)
@@ -61,9 +63,9 @@ class _Unawaited:
         self._callers = callers
         self._spaces = spaces
 
-    def visit_module(self, tree: ast.Module) -> Iterator[Found]:
+    def visit(self, tree: ast.Module, nodes: Iterable[ast.AST]) -> Iterator[Found]:
         yield from self._last_value(tree.body)
-        for node in ast.walk(tree):
+        for node in nodes:
             for child in self._needs_result(node):
                 if self._is_tool_call(child):
                     yield self._found(child, _place(node))

@@ -111,29 +111,42 @@ class FrameReader:
         """Bytes of a frame that is not complete yet."""
         return len(self._buffer)
 
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """Complete payloads. Never holds more than one frame's limit beyond `data`.
+    def feed(self, data: bytes | memoryview) -> Iterator[bytes | memoryview]:
+        """Complete payloads, valid until the next one is asked for. Holds less than one frame's limit beyond `data`.
 
         Raises:
             WireViolation: a frame is announced that is larger than the limit.
         """
-        buffer = self._buffer
-        buffer += data
+        if self._buffer:
+            self._buffer += data
+            stream = memoryview(bytes(self._buffer)) if self._complete() else None
+            if stream is None:
+                return
+            self._buffer.clear()
+        else:
+            stream = memoryview(data)
         at = 0
-        try:
-            while len(buffer) - at >= HEADER:
-                size = int.from_bytes(buffer[at : at + HEADER], "big")
-                if size > self._limit:
-                    raise WireViolation(f"a frame of {size} bytes, more than {self._limit}")
-                if len(buffer) - at - HEADER < size:
-                    break
-                at += HEADER + size
-                yield bytes(buffer[at - size : at])
-        finally:
-            del buffer[:at]
+        while (size := self._size(stream, at)) is not None and len(stream) - at - HEADER >= size:
+            at += HEADER + size
+            yield stream[at - size : at]
+        self._buffer += stream[at:]
+
+    def _size(self, stream: memoryview | bytearray, at: int) -> int | None:
+        """Announced size of the frame at `at`; None when its header is not complete."""
+        if len(stream) - at < HEADER:
+            return None
+        size = int.from_bytes(stream[at : at + HEADER], "big")
+        if size > self._limit:
+            raise WireViolation(f"a frame of {size} bytes, more than {self._limit}")
+        return size
+
+    def _complete(self) -> bool:
+        """Whether the first frame of the buffer is there; large frames arrive in many pieces."""
+        size = self._size(self._buffer, 0)
+        return size is not None and len(self._buffer) - HEADER >= size
 
 
-def decode(payload: bytes) -> GuestFrame:
+def decode(payload: bytes | memoryview) -> GuestFrame:
     """A frame that a guest sent.
 
     Raises:

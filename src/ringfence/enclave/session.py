@@ -68,7 +68,7 @@ class ScriptSession:
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._verdict: ErrorInfo | None = None
-        self._last: protocol.Done | protocol.Failed | None = None
+        self._last: bytes | protocol.Failed | None = None
         self._ledger = Ledger()
         self._queue: deque[_Call] = deque()
         self._queued_bytes = 0
@@ -124,12 +124,17 @@ class ScriptSession:
                 self._on_call(frame)
             case protocol.Print():
                 self._on_print(frame.text)
-            case protocol.Done() | protocol.Failed():
-                if self._last is None:
-                    self._last = frame
-                self._end()
+            case protocol.Done(value=raw):
+                self._finish(bytes(raw))
+            case protocol.Failed():
+                self._finish(frame)
             case protocol.Ready():
                 raise protocol.WireViolation("ready twice")
+
+    def _finish(self, last: bytes | protocol.Failed) -> None:
+        if self._last is None:
+            self._last = last
+        self._end()
 
     def on_violation(self, reason: str) -> None:
         self._latch(run_error("wire_violation", f"the guest broke the protocol: {reason}"), now=True)
@@ -329,8 +334,8 @@ class ScriptSession:
         if self._verdict is not None:
             return self._verdict, None
         match self._last:
-            case protocol.Done(value=raw):
-                return self._take_value(raw)
+            case bytes() as data:
+                return self._take_value(data)
             case protocol.Failed() as failed:
                 failure = self._ledger.failures.get(failed.call) if failed.call is not None else None
                 error = results.from_guest(failed, failure, self._made)
@@ -339,9 +344,9 @@ class ScriptSession:
             case None:
                 return await self._explain_death(), None
 
-    def _take_value(self, raw: Any) -> tuple[ErrorInfo | None, Any]:
+    def _take_value(self, data: bytes) -> tuple[ErrorInfo | None, Any]:
         try:
-            return None, values.parse(raw, self._limits.value)
+            return None, values.parse(data, self._limits.value)
         except values.ValueRefused as refused:
             code = "result_too_large" if refused.too_large else "wire_violation"
             hint = "return a summary" if refused.too_large else None

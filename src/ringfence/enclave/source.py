@@ -9,7 +9,8 @@ it runs inside the jailed guest, which hands in the compiler. Knows nothing of t
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Final
 
@@ -21,6 +22,7 @@ Compiler = Callable[[ast.Module, int], CodeType]
 
 _ANNOTATIONS: Final = 0x1000000
 """Compile flag of `from __future__ import annotations`."""
+_BLOCKS: Final = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -68,18 +70,18 @@ def compile_script(tree: ast.Module, compiler: Compiler) -> CodeType:
         Rejected: Python's compiler refuses it, or it would need a meaning that a script does not have.
     """
     body, flags = _without_future(tree.body)
-    _refuse_star_imports(body)
-    _refuse_yield(body)
     _return_trailing_value(body)
     wrapper = _coroutine_function(body)
     module = ast.Module(body=[wrapper], type_ignores=[])
-    first = _function_code(_compile(module, flags, compiler))
-    names = sorted({*first.co_varnames, *first.co_cellvars} - {".0"})
-    if names:
-        wrapper = _ModuleAnnotations().visit(wrapper)
-        assert isinstance(wrapper, ast.AsyncFunctionDef)
-        wrapper.body.insert(0, ast.Global(names=names))
-        ast.fix_missing_locations(module)
+    code = _compile(module, flags, compiler)
+    first = next(const for const in code.co_consts if isinstance(const, CodeType) and const.co_name == ENTRY)
+    if first.co_flags & inspect.CO_ASYNC_GENERATOR:
+        raise _yields(_own_yield(body))
+    names = {*first.co_varnames, *first.co_cellvars} - {".0"}
+    if not names:
+        return code
+    _unannotate(wrapper.body)
+    wrapper.body.insert(0, ast.Global(names=sorted(names), lineno=1, col_offset=0, end_lineno=1, end_col_offset=0))
     return _compile(module, flags, compiler)
 
 
@@ -101,10 +103,6 @@ def _compile(module: ast.Module, flags: int, compiler: Compiler) -> CodeType:
         raise Rejected("SYNTAX", 1, 1, str(error), "rewrite the statement") from None
 
 
-def _function_code(module: CodeType) -> CodeType:
-    return next(const for const in module.co_consts if isinstance(const, CodeType) and const.co_name == ENTRY)
-
-
 def _too_deep() -> Rejected:
     return Rejected("TOO_DEEP", 1, 1, "the source is nested too deeply", "split long expressions into steps")
 
@@ -113,6 +111,7 @@ _FIXES: Final = (
     ("'await' outside async function", "make the function `async def`, and await its calls"),
     ("'async for' outside async function", "make the function `async def`"),
     ("'async with' outside async function", "make the function `async def`"),
+    ("import * only", "name what you need: from … import …"),
     ("null bytes", "remove the NUL character"),
     ("was never closed", "close the bracket"),
     ("unterminated", "close the quotation mark"),
@@ -127,6 +126,9 @@ _FIXES: Final = (
 
 def _rejected(error: SyntaxError) -> Rejected:
     message = error.msg or "invalid syntax"
+    if "in async generator" in message:
+        fix = "put it into a function, or use return"
+        return Rejected("YIELD", error.lineno or 1, 1, "yield outside a function", fix)
     fix = next((fix for part, fix in _FIXES if part in message), "correct the syntax on this line")
     return Rejected("SYNTAX", error.lineno or 1, max(error.offset or 1, 1), message, fix)
 
@@ -144,23 +146,18 @@ def _without_future(body: list[ast.stmt]) -> tuple[list[ast.stmt], int]:
     return kept, flags
 
 
-def _refuse_star_imports(body: list[ast.stmt]) -> None:
-    for node in body:
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.ImportFrom) and any(alias.name == "*" for alias in inner.names):
-                fix = f"name what you need: from {inner.module} import …"
-                raise Rejected("STAR_IMPORT", inner.lineno, inner.col_offset + 1, "import * is not supported", fix)
-
-
-def _refuse_yield(body: list[ast.stmt]) -> None:
+def _own_yield(body: list[ast.stmt]) -> ast.Yield | ast.YieldFrom:
+    """The yield that made the script a generator. There is one: the compiler said so."""
     stack: list[ast.AST] = list(body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (ast.Yield, ast.YieldFrom)):
-            fix = "put it into a function, or use return"
-            raise Rejected("YIELD", node.lineno, node.col_offset + 1, "yield outside a function", fix)
+    while not isinstance(node := stack.pop(), (ast.Yield, ast.YieldFrom)):
         if not isinstance(node, _SCOPES):
             stack.extend(ast.iter_child_nodes(node))
+    return node
+
+
+def _yields(node: ast.expr) -> Rejected:
+    fix = "put it into a function, or use return"
+    return Rejected("YIELD", node.lineno, node.col_offset + 1, "yield outside a function", fix)
 
 
 def _return_trailing_value(body: list[ast.stmt]) -> None:
@@ -177,17 +174,24 @@ def _is_main_guard(test: ast.expr) -> bool:
     return ast.unparse(test) in ("__name__ == '__main__'", "'__main__' == __name__")
 
 
-class _ModuleAnnotations(ast.NodeTransformer):
+def _unannotate(body: list[ast.stmt]) -> None:
     """`x: int = 1` at the script's own level becomes `x = 1`: a global may not be annotated in a function."""
+    for at, node in enumerate(body):
+        if isinstance(node, ast.AnnAssign):
+            if isinstance(node.target, ast.Name):
+                body[at] = ast.copy_location(_assignment(node.target, node.value), node)
+        elif isinstance(node, _BLOCKS):
+            for inner in _bodies(node):
+                _unannotate(inner)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        if not isinstance(node.target, ast.Name):
-            return node
-        if node.value is None:
-            return ast.copy_location(ast.Pass(), node)
-        return ast.copy_location(ast.Assign(targets=[node.target], value=node.value), node)
 
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, _SCOPES) and getattr(node, "name", None) != ENTRY:
-            return node
-        return super().generic_visit(node)
+def _assignment(target: ast.Name, value: ast.expr | None) -> ast.stmt:
+    return ast.Pass() if value is None else ast.Assign(targets=[target], value=value)
+
+
+def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Statement lists inside a compound statement that opens no scope."""
+    for name in ("body", "orelse", "finalbody"):
+        yield getattr(node, name, [])
+    for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield part.body

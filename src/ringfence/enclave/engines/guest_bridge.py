@@ -61,13 +61,13 @@ class Bridge:
         self._channel = channel
         self._loop = loop
         self._next = 0
+        self._names: dict[str, str] = {}
         self._created = 0
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self.unstarted: dict[int, tuple[str, int]] = {}
         """Calls that exist but were never awaited: number to name and line."""
         self._root = _TaskState("")
         self._states: dict[asyncio.Task[Any], _TaskState] = {}
-        channel.on_frame = self._on_frame
         loop.set_task_factory(self._make_task)  # type: ignore[arg-type]
 
     def _make_task(self, loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, Any], **options: Any) -> Any:
@@ -83,6 +83,11 @@ class Bridge:
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._states.pop(task, None)
+
+    def rehearse(self) -> None:
+        """Start numbering again after the rehearsal's tasks."""
+        self._root = _TaskState("")
+        self._states.clear()
 
     def call_tool(self, name: str, args: object = MISSING, throw_on_error: object = True) -> Coroutine[Any, Any, Any]:
         """Call a tool with a mapping of arguments and return its result.
@@ -108,7 +113,7 @@ class Bridge:
         self._next += 1
         call_id = self._next
         text, fault = _arguments(args)
-        head = f'{{"t":"call","id":{call_id},"name":{dumps(name[:300])},"line":{line},"site":"{line}:{at}",'
+        head = f'{{"t":"call","id":{call_id},"name":{self._quoted(name)},"line":{line},"site":"{line}:{at}",'
         tail = f'"task":"{state.path}","seq":{state.calls},"args":{text}'
         state.calls += 1
         self._channel.flush_text()
@@ -124,7 +129,13 @@ class Bridge:
         error = {key: answer[key] for key in ("name", "message", "code")}
         return {"success": False, "error": {**error, "tool_name": answer["tool"]}}
 
-    def _on_frame(self, frame: dict[str, Any]) -> None:
+    def _quoted(self, name: str) -> str:
+        text = self._names.get(name)
+        if text is None:
+            text = self._names[name] = dumps(name[:300])
+        return text
+
+    def on_frame(self, frame: dict[str, Any]) -> None:
         self._channel.outstanding -= 1
         future = self._waiting.pop(frame["id"])
         if not future.done():

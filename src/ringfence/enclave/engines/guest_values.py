@@ -45,7 +45,7 @@ def encode(value: object) -> str:
     if not _plain_keys(value):
         raise _locate(value)
     try:
-        text = _encoder.encode(value)
+        text = "".join(_encode(value, 0))
     except _Refused as refused:
         raise _locate(value, refused) from None
     except (ValueError, TypeError, RecursionError):
@@ -91,11 +91,15 @@ def _convert(value: Any) -> Any:
             raise _Refused(value)
 
 
-_encoder: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_convert)
+_make: Any = json.encoder.c_make_encoder
+# the C encoder itself, made once: JSONEncoder makes one per call. No markers: a cycle ends as a RecursionError
+_encode: Final = _make(None, _convert, json.encoder.encode_basestring, None, ":", ",", False, False, False)
 
 
 def _plain_keys(value: object) -> bool:
     """Whether every object below has text keys; the C encoder would turn others into text silently."""
+    if type(value) is dict and _is_flat(value):  # pyright: ignore[reportUnknownArgumentType]
+        return True
     stack: list[Any] = [value]
     steps = 0
     while stack:
@@ -110,6 +114,13 @@ def _plain_keys(value: object) -> bool:
         elif not isinstance(item, (list, tuple)):
             continue
         stack.extend(child for child in item if isinstance(child, _CONTAINERS))  # type: ignore[reportUnknownVariableType]
+    return True
+
+
+def _is_flat(value: dict[Any, Any]) -> bool:
+    for key, child in value.items():  # noqa: SIM110 - a generator costs twice as much, in every call
+        if type(key) is not str or type(child) in _CONTAINERS:
+            return False
     return True
 
 

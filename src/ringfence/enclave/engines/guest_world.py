@@ -92,20 +92,44 @@ class _Printed(io.TextIOBase):
         return "utf-8"
 
 
-def install(channel: Channel, *, clock: int, seed: str) -> dict[str, Any]:
-    """Make this process a script's world and return the script's globals.
+class Sources:
+    """Where a script's time, randomness and ids come from. Built once in the zygote, set by each run's frame."""
 
-    `clock` is the host's time in nanoseconds since the epoch, `seed` hexadecimal text.
-    """
-    sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = _Printed(channel)  # type: ignore[assignment]
+    def __init__(self) -> None:
+        self.offset = 0
+        """Nanoseconds between the kernel's monotonic clock and the script's time."""
+        self.ids = random.Random(0)  # noqa: S311 - nothing secret: the host must be able to repeat it
+
+    def begin(self, clock: int, seed: str) -> None:
+        """`clock` is the host's time in nanoseconds since the epoch, `seed` hexadecimal text."""
+        self.offset = clock - time.monotonic_ns()
+        self.ids.seed(seed + "ids")
+        random.seed(seed)
+
+    def now_ns(self) -> int:
+        return self.offset + time.monotonic_ns()
+
+    def now(self) -> float:
+        return (self.offset + time.monotonic_ns()) / 1e9
+
+
+def furnish() -> Sources:
+    """Replace what a script would find of the machine: import, input, clocks, randomness. In the zygote, once."""
+    sources = Sources()
     sys.meta_path[:] = [_Imports()]
     sys.path_hooks.clear()
     sys.path.clear()
     warnings.simplefilter("ignore")
     builtins.input = _no_input
     builtins.breakpoint = _no_debugger
-    _install_clock(clock)
-    _install_randomness(seed)
+    _install_clock(sources)
+    _install_randomness(sources)
+    return sources
+
+
+def script_globals(channel: Channel) -> dict[str, Any]:
+    """A script's globals; from here on what it prints goes to the host."""
+    sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = _Printed(channel)  # type: ignore[assignment]
     return {"__name__": "__main__", "__builtins__": builtins, "__doc__": None}
 
 
@@ -117,10 +141,9 @@ def _no_debugger(*_: object, **__: object) -> NoReturn:
     raise RuntimeError("scripts have no debugger")
 
 
-def _install_randomness(seed: str) -> None:
+def _install_randomness(sources: Sources) -> None:
     """Every source of randomness follows the host's seed."""
-    ids = random.Random(seed + "ids")  # noqa: S311 - nothing secret: the host must be able to repeat it
-    random.seed(seed)
+    ids = sources.ids
     seed_of = random.Random.seed
 
     def seeded(self: random.Random, a: Any = None, version: int = 2) -> None:
@@ -133,19 +156,11 @@ def _install_randomness(seed: str) -> None:
     uuid._generate_time_safe = None  # type: ignore[attr-defined]
 
 
-def _install_clock(start: int) -> None:
+def _install_clock(sources: Sources) -> None:
     """`time` and `datetime` run from the host's time; the monotonic clocks stay the kernel's."""
-    offset = start - time.monotonic_ns()
-    monotonic_ns = time.monotonic_ns
-
-    def now_ns() -> int:
-        return offset + monotonic_ns()
-
-    def now() -> float:
-        return now_ns() / 1e9
-
+    now = sources.now
     localtime, gmtime, ctime, strftime, asctime = time.localtime, time.gmtime, time.ctime, time.strftime, time.asctime
-    time.time_ns = now_ns
+    time.time_ns = sources.now_ns
     time.time = now
     time.localtime = lambda seconds=None, /: localtime(now() if seconds is None else seconds)  # type: ignore[assignment]
     time.gmtime = lambda seconds=None, /: gmtime(now() if seconds is None else seconds)  # type: ignore[assignment]

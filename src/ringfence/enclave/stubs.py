@@ -1,0 +1,137 @@
+"""What a model reads before it writes a script: exact, typed Python stubs of every callable tool.
+
+Text from tools and their published schemas; knows neither sessions nor gates. `enclave.facade` and the command line
+call it. The text is valid Python and type-checks, so that models (and people's editors) read it as they read code;
+nobody runs it. Pure.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+from collections.abc import Iterable
+from typing import Any, Final
+
+from ringfence.contract.python_types import Declarations, bounds, is_plain_name
+from ringfence.contract.tool import Tool
+
+_HEADER: Final = """\
+# Tools for your script. Call them with `await`:
+#   await tools.{name}({by_name})
+#   await tools.{name}({as_object})  # the same arguments as one object
+#   await call_tool("{called}", {as_object}, throw_on_error=True)  # the same by name
+# A failing tool raises; with throw_on_error=False its failure comes back as data instead.
+# Top-level `await` and `return` work. The value of `return`, or of the last expression, is the script's result.
+# `inputs` holds the caller's data; print() goes to the output. `asyncio.gather` runs calls side by side.
+"""
+_NO_TOOLS: Final = "# There are no tools to call.\n"
+_LONGEST_DEFAULT: Final = 60
+"""Characters of a default that a signature shows; a longer one is `...`."""
+
+
+def describe_python(tools: Iterable[Tool[..., Any]]) -> str:
+    """Stubs for a script in Python: the types that tools use, then `class tools` with one method per tool, by name.
+
+    The order of the tools given does not matter: equal sets give equal text.
+    """
+    ordered = sorted(tools, key=lambda tool: tool.name)
+    if not ordered:
+        return _NO_TOOLS
+    types = Declarations(method_name(tool.name) for tool in ordered)
+    methods = [_method(tool, types) for tool in ordered]
+    parts = ["from __future__ import annotations", _imports(types.imports), *types.texts()]
+    return "\n\n".join([_header(ordered[0]) + "\n" + parts[0], *filter(None, parts[1:]), _namespace(methods)]) + "\n"
+
+
+def method_name(tool: str) -> str:
+    """How the namespace spells a tool: keywords get an underscore (`tools.del_`)."""
+    return f"{tool}_" if keyword.iskeyword(tool) else tool
+
+
+def _namespace(methods: list[str]) -> str:
+    return "class tools:\n" + "\n\n".join(methods)
+
+
+def _imports(names: set[str]) -> str:
+    typing = sorted(names - {"builtins"})
+    lines = ["import builtins"] * ("builtins" in names)
+    return "\n".join(lines + [f"from typing import {', '.join(typing)}"] * bool(typing))
+
+
+def _header(tool: Tool[..., Any]) -> str:
+    """The forms of a call, shown with a tool that exists."""
+    schema = tool.input.json_schema()
+    names = [name for name in schema.get("required", ()) if is_plain_name(name)]
+    return _HEADER.format(
+        name=method_name(tool.name),
+        called=tool.name,
+        by_name=", ".join(f"{name}=..." for name in names),
+        as_object="{" + ", ".join(f"{json.dumps(name)}: ..." for name in names) + "}",
+    )
+
+
+def _method(tool: Tool[..., Any], types: Declarations) -> str:
+    schema = tool.input.json_schema()
+    definitions = schema.pop("$defs", {})
+    camel = "".join(word.capitalize() for word in tool.name.split("_"))
+    output = tool.output.json_schema()
+    result = types.expression(True if output is None else output, (output or {}).get("$defs", {}), f"{camel}Result")
+    lines = _docstring(tool, schema, output or {})
+    return "\n".join(
+        [
+            "    @staticmethod",
+            f"    async def {method_name(tool.name)}({_signature(schema, definitions, types, camel)}) -> {result}:",
+            *(f"        {line}".rstrip() for line in lines),
+            "        ...",
+        ]
+    )
+
+
+def _signature(schema: dict[str, Any], definitions: dict[str, Any], types: Declarations, camel: str) -> str:
+    properties: dict[str, Any] = schema["properties"]
+    if not all(map(is_plain_name, properties)):
+        return f"arguments: {types.object_of(schema, definitions, f'{camel}Arguments')}, /"
+    required = schema.get("required", ())
+    shown: list[str] = []
+    for name, part in properties.items():
+        hint = types.expression(part, definitions, f"{camel}{name.title().replace('_', '')}")
+        shown.append(f"{name}: {hint}" if name in required else f"{name}: {hint} = {_default(part)}")
+    return ", ".join(["*", *shown]) if shown else ""
+
+
+def _default(part: Any) -> str:
+    default = part.get("default", ...) if isinstance(part, dict) else ...  # type: ignore[reportUnknownVariableType]
+    if default is ... or isinstance(default, dict) or len(repr(default)) > _LONGEST_DEFAULT:  # type: ignore[reportUnknownArgumentType]
+        return "..."
+    return repr(default)  # type: ignore[reportUnknownArgumentType]
+
+
+def _docstring(tool: Tool[..., Any], schema: dict[str, Any], output: dict[str, Any]) -> list[str]:
+    about: list[str] = []
+    for name, part in schema["properties"].items():
+        words = [str(part.get("description", "")), *bounds(part)] if isinstance(part, dict) else []
+        if any(words):
+            about.append(f"{name}: {_flat('; '.join(word.rstrip('.') for word in words if word))}.")
+    if output.get("description") and "title" not in output:
+        about.append(f"Returns: {_flat(output['description'])}")
+    if tool.approval != "auto":
+        about.append("Waits for approval." if tool.approval == "human" else "May wait for approval.")
+    lines = [line.rstrip() for line in _safe(tool.description).splitlines()]
+    if about:
+        lines += ["", *map(_safe, about)]
+    if len(lines) == 1:
+        return [f'"""{lines[0]}"""']
+    return [f'"""{lines[0]}', *lines[1:], '"""']
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _safe(text: str) -> str:
+    """Text that cannot end its docstring, and that any source file may hold."""
+    printable = "".join(
+        character if character.isprintable() or character == "\n" else " "
+        for character in text.encode(errors="replace").decode().replace("\r\n", "\n")
+    )
+    return printable.replace("\\", "\\\\").replace('"""', r"\"\"\"") + (" " if printable.endswith('"') else "")
