@@ -54,6 +54,7 @@ class Launched:
         self.process = process
         self.control = control
         self.closed = False
+        self._ready = False
         self._owner = os.getpid()
         self._lock = threading.Lock()
         _living.add(self)
@@ -69,7 +70,12 @@ class Launched:
                 text = (text + piece)[-DIAGNOSTICS:]
         return text.decode(errors="replace").strip()
 
-    def drop_diagnostics(self) -> None:
+    def is_ready(self) -> None:
+        """From now on it has nothing to say, and children to bury before it leaves."""
+        self._ready = True
+        self._close_stderr()
+
+    def _close_stderr(self) -> None:
         if self.process.stderr is not None:
             self.process.stderr.close()
 
@@ -95,13 +101,15 @@ class Launched:
         if os.getpid() != self._owner:  # a fork of the host: not its process, and not its loop
             return
         self._hang_up()
+        if not self._ready:
+            self.process.kill()
         try:
             self.process.wait(LEAVE_PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             with contextlib.suppress(subprocess.TimeoutExpired):  # stuck in the kernel; there is nothing left to do
                 self.process.wait(REAP_PATIENCE)
-        self.drop_diagnostics()
+        self._close_stderr()
         if loop.is_running() and not runs_here(loop):
             with contextlib.suppress(RuntimeError):  # closed in between
                 loop.call_soon_threadsafe(self._unwatch, loop)

@@ -248,7 +248,7 @@ class Zygote:
     def _handle(self, message: wire.Message) -> None:
         match message:
             case wire.Ready():
-                self._launched.drop_diagnostics()
+                self._launched.is_ready()
                 if not self._ready.done():
                     self._ready.set_result(None)
             case wire.Refused(step=step, why=why):
@@ -307,4 +307,5 @@ class Zygote:
     def _last_rung(reference: weakref.ref[Zygote], id_: int) -> None:
         zygote = reference()
         if zygote is not None and id_ in zygote._children:
+            zygote._launched.process.kill()
             zygote.close_nowait()

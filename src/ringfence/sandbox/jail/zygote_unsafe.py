@@ -46,8 +46,9 @@ def run(arguments: list[str]) -> None:
         try:
             launch.steps[step]()
         except BaseException as error:  # noqa: BLE001 - whatever it was, there is no jail
+            sys.excepthook(type(error), error, error.__traceback__)  # for the notes of the host's exception
             why = f"{type(error).__name__}: {error}"[:500]
-            control.sendall(wire.encode(wire.Refused(step=step, why=why)))
+            launch.control.sendall(wire.encode(wire.Refused(step=step, why=why)))
             os._exit(child_unsafe.REFUSED)
     signal.alarm(0)
     Zygote(launch).serve()
