@@ -75,7 +75,7 @@ def read_function(
     texts: Mapping[str, str],
     scope: Mapping[str, Any] | None = None,
 ) -> Declared:
-    """Declaration of a plain function or bound method.
+    """Declaration of a function that passed `check_kind`.
 
     Args:
         label: How errors name the tool.
@@ -83,10 +83,9 @@ def read_function(
         scope: Names besides the module's that string annotations may use (locals of the place of definition).
 
     Raises:
-        ConfigError: an unusable kind of function or parameter, or a hint that is missing or cannot be resolved;
+        ConfigError: an unusable kind of parameter, or a hint that is missing or cannot be resolved;
             the message names the parameter and the fix.
     """
-    _check_kind(function, label)
     signature = _signature(function, label)
     hints = _resolve(function, signature, scope, label)
     context: str | None = None
@@ -110,6 +109,45 @@ def read_function(
     )
 
 
+def check_kind(function: Any) -> None:
+    """Refuse what `read_function` cannot describe.
+
+    Raises:
+        ConfigError: not a plain function or bound method, or one that yields.
+    """
+    for wrapper in (staticmethod, classmethod):
+        if isinstance(function, wrapper):
+            raise ConfigError(f"@tool cannot wrap a {wrapper.__name__}", hint="put @tool below it")
+    if isinstance(function, functools.partial):
+        raise ConfigError(
+            "a functools.partial would publish its bound arguments as optional parameters",
+            hint="write a def with only the parameters that a caller may set",
+        )
+    if not (inspect.isfunction(function) or inspect.ismethod(function)):
+        shown = (
+            f"the class {function.__name__}"
+            if inspect.isclass(function)
+            else f"something of type {type(function).__name__}"
+        )
+        raise ConfigError(
+            f"@tool needs a function, not {shown}",
+            hint="decorate a def, or write Tool(name, description, input, execute)",
+        )
+    if function.__name__ == "<lambda>":
+        raise ConfigError("a lambda has neither name nor type hints", hint="write a def")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise ConfigError(f"{function.__name__!r} is a generator, which has no single result", hint="return a list")
+
+
+def parameter_names(function: Callable[..., Any], label: str) -> tuple[str, ...]:
+    """Names of all parameters.
+
+    Raises:
+        ConfigError: the signature cannot be read.
+    """
+    return tuple(_signature(function, label).parameters)
+
+
 def is_context(hint: object) -> bool:
     """Whether a parameter of this type receives the context: `ToolContext`, optional or annotated, or a subclass."""
     if get_origin(hint) is Annotated:
@@ -122,24 +160,6 @@ def is_context(hint: object) -> bool:
 def is_model(hint: object) -> bool:
     """Whether a type is a pydantic model with named fields."""
     return isinstance(hint, type) and issubclass(hint, BaseModel) and not issubclass(hint, RootModel)
-
-
-def _check_kind(function: Any, label: str) -> None:
-    for wrapper in (staticmethod, classmethod):
-        if isinstance(function, wrapper):
-            raise ConfigError(f"{label}: cannot wrap a {wrapper.__name__}", hint="put @tool below it")
-    if isinstance(function, functools.partial):
-        raise ConfigError(
-            f"{label}: a functools.partial shows its bound arguments as optional parameters",
-            hint="write a def with only the parameters that a caller may set",
-        )
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise ConfigError(f"{label}: a generator has no single result", hint="return a list")
-    if not (inspect.isfunction(function) or inspect.ismethod(function)):
-        raise ConfigError(
-            f"{label}: not a function but a {type(function).__name__}",
-            hint="decorate a def, or give Tool(...) an input type and execute=",
-        )
 
 
 def _signature(function: Callable[..., Any], label: str) -> inspect.Signature:

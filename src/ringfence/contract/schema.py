@@ -12,7 +12,7 @@ import dataclasses
 import inspect
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pydantic import BaseModel, RootModel, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
@@ -143,9 +143,9 @@ def adapter_for(hint: Any, field: str) -> TypeAdapter[Any]:
 
 
 def reason_of(error: Exception) -> str:
-    """First line of pydantic's complaint: the rest is advice on pydantic's own settings."""
-    text = str(error).strip().splitlines()
-    return f"pydantic says: {text[0]}" if text else f"pydantic raised {type(error).__name__}"
+    """First sentence of pydantic's complaint: the rest is advice on pydantic's own settings."""
+    lines = str(error).strip().splitlines()
+    return f"pydantic says: {lines[0].split('. ')[0]}" if lines else f"pydantic raised {type(error).__name__}"
 
 
 _NAMED_PARTS: Final = ("properties", "patternProperties", "dependentSchemas", "$defs")
@@ -153,19 +153,22 @@ _LISTED_PARTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SINGLE_PARTS: Final = ("items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else")
 
 
+def node_of(schema: object) -> Json:
+    """A schema as an object; `true`, `false` and what is no schema as the empty one."""
+    return cast("Json", schema) if isinstance(schema, dict) else {}
+
+
 def parts(schema: Json) -> Iterator[Json]:
     """A schema and every schema inside it; references are not followed. A property may have any name."""
     stack: list[Any] = [schema]
     while stack:
-        part = stack.pop()
-        if not isinstance(part, dict):
-            continue  # `true`, `false`, or not a schema at all
-        yield part  # type: ignore[reportUnknownVariableType]
+        part = node_of(stack.pop())
+        yield part
         for key in _NAMED_PARTS:
-            stack.extend(part.get(key, {}).values())  # type: ignore[reportUnknownMemberType]
+            stack.extend(part.get(key, {}).values())
         for key in _LISTED_PARTS:
-            stack.extend(part.get(key, ()))  # type: ignore[reportUnknownMemberType]
-        stack.extend(part[key] for key in _SINGLE_PARTS if key in part)  # type: ignore[reportUnknownVariableType]
+            stack.extend(part.get(key, ()))
+        stack.extend(part[key] for key in _SINGLE_PARTS if isinstance(part.get(key), dict))
 
 
 class Publisher(GenerateJsonSchema):

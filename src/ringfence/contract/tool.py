@@ -19,7 +19,7 @@ from ringfence.contract import calling, rules
 from ringfence.contract.context import ToolContext
 from ringfence.contract.docstrings import read_docstring
 from ringfence.contract.function import FunctionInput
-from ringfence.contract.hints import UNDECLARED, read_function
+from ringfence.contract.hints import UNDECLARED, check_kind, parameter_names, read_function
 from ringfence.contract.names import check_tool_name, suggest
 from ringfence.contract.output import as_output_schema
 from ringfence.contract.rules import Rules
@@ -277,11 +277,11 @@ def _from_function(function: Any, options: Mapping[str, Any], scope: Mapping[str
             raise ConfigError(f"@tool has no option {option!r}", hint=f"use {near!r}" if near else None)
     if isinstance(function, Tool):
         raise ConfigError(f"{function!r} is a tool already", hint="use its replace(...) to change an option")
+    check_kind(function)
     rest = dict(options)
-    name = check_tool_name(rest.pop("name", getattr(function, "__name__", None)))
+    name = check_tool_name(rest.pop("name", function.__name__), f"name of {function.__qualname__}")
     label = f"tool {name!r}"
-    text = function.__doc__ if inspect.isroutine(function) else None
-    texts = read_docstring(text, getattr(getattr(function, "__code__", None), "co_varnames", ()))
+    texts = read_docstring(function.__doc__, parameter_names(function, label))
     description = rest.pop("description", texts.description)
     if not description:
         raise ConfigError(f"{label} has no description", hint="write a docstring, or give description=")

@@ -7,12 +7,12 @@ nobody runs it. Pure.
 
 from __future__ import annotations
 
-import json
 import keyword
 from collections.abc import Iterable
 from typing import Any, Final
 
 from ringfence.contract.python_types import Declarations, bounds, is_plain_name
+from ringfence.contract.schema import node_of
 from ringfence.contract.tool import Tool
 
 _HEADER: Final = """\
@@ -40,7 +40,7 @@ def describe_python(tools: Iterable[Tool[..., Any]]) -> str:
     types = Declarations(method_name(tool.name) for tool in ordered)
     methods = [_method(tool, types) for tool in ordered]
     parts = ["from __future__ import annotations", _imports(types.imports), *types.texts()]
-    return "\n\n".join([_header(ordered[0]) + "\n" + parts[0], *filter(None, parts[1:]), _namespace(methods)]) + "\n"
+    return "\n\n".join([_header(ordered) + "\n" + parts[0], *filter(None, parts[1:]), _namespace(methods)]) + "\n"
 
 
 def method_name(tool: str) -> str:
@@ -58,16 +58,20 @@ def _imports(names: set[str]) -> str:
     return "\n".join(lines + [f"from typing import {', '.join(typing)}"] * bool(typing))
 
 
-def _header(tool: Tool[..., Any]) -> str:
-    """The forms of a call, shown with a tool that exists."""
-    schema = tool.input.json_schema()
-    names = [name for name in schema.get("required", ()) if is_plain_name(name)]
+def _header(tools: list[Tool[..., Any]]) -> str:
+    """The forms of a call, shown with a tool that exists, if possible one that takes arguments."""
+    tool = next((one for one in tools if _required(one)), tools[0])
+    names = _required(tool)
     return _HEADER.format(
         name=method_name(tool.name),
         called=tool.name,
         by_name=", ".join(f"{name}=..." for name in names),
-        as_object="{" + ", ".join(f"{json.dumps(name)}: ..." for name in names) + "}",
+        as_object="{" + ", ".join(f'"{name}": ...' for name in names) + "}",
     )
+
+
+def _required(tool: Tool[..., Any]) -> list[str]:
+    return [name for name in tool.input.json_schema().get("required", ()) if is_plain_name(name)]
 
 
 def _method(tool: Tool[..., Any], types: Declarations) -> str:
@@ -99,17 +103,17 @@ def _signature(schema: dict[str, Any], definitions: dict[str, Any], types: Decla
     return ", ".join(["*", *shown]) if shown else ""
 
 
-def _default(part: Any) -> str:
-    default = part.get("default", ...) if isinstance(part, dict) else ...  # type: ignore[reportUnknownVariableType]
-    if default is ... or isinstance(default, dict) or len(repr(default)) > _LONGEST_DEFAULT:  # type: ignore[reportUnknownArgumentType]
+def _default(part: object) -> str:
+    default = node_of(part).get("default", ...)
+    if default is ... or isinstance(default, dict) or len(repr(default)) > _LONGEST_DEFAULT:
         return "..."
-    return repr(default)  # type: ignore[reportUnknownArgumentType]
+    return repr(default)
 
 
 def _docstring(tool: Tool[..., Any], schema: dict[str, Any], output: dict[str, Any]) -> list[str]:
     about: list[str] = []
     for name, part in schema["properties"].items():
-        words = [str(part.get("description", "")), *bounds(part)] if isinstance(part, dict) else []
+        words = [str(node_of(part).get("description", "")), *bounds(node_of(part))]
         if any(words):
             about.append(f"{name}: {_flat('; '.join(word.rstrip('.') for word in words if word))}.")
     if output.get("description") and "title" not in output:
