@@ -21,7 +21,10 @@ COMPAT_CALL = bytes.fromhex("53 89f8 89f3 31c9 31d2 cd80 5b c3")
 """push rbx; mov eax, edi; mov ebx, esi; xor ecx, ecx; xor edx, edx; int 0x80; pop rbx; ret"""
 CODE: dict[str, Any] = {}
 
-MODULES = "asyncio ctypes dataclasses errno io mmap resource select signal socket struct subprocess threading time"
+MODULES = (
+    "asyncio ctypes dataclasses encodings.idna errno fcntl hashlib io mmap random resource select signal socket struct "
+    "subprocess threading time"
+)
 
 
 def prepare() -> None:
