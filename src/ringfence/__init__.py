@@ -1,1 +1,64 @@
-"""One door for every action of an AI agent."""
+"""One door for every action of an AI agent: validated, permitted, isolated, bounded, explained.
+
+The names below are the public interface; everything else may change without notice.
+"""
+
+from ringfence.boundary import Boundary as Boundary
+from ringfence.boundary import BoundaryStatistics as BoundaryStatistics
+from ringfence.contract.context import ToolContext as ToolContext
+from ringfence.contract.tool import Tool as Tool
+from ringfence.contract.tool import tool as tool
+from ringfence.contract.toolset import Toolset as Toolset
+from ringfence.enclave.facade import Enclave as Enclave
+from ringfence.enclave.results import CallRecord as CallRecord
+from ringfence.enclave.results import RunResult as RunResult
+from ringfence.enclave.results import RunStats as RunStats
+from ringfence.errors import ConfigError as ConfigError
+from ringfence.errors import ErrorInfo as ErrorInfo
+from ringfence.errors import Refusal as Refusal
+from ringfence.errors import RingfenceError as RingfenceError
+from ringfence.errors import SandboxFault as SandboxFault
+from ringfence.errors import ToolApprovalError as ToolApprovalError
+from ringfence.errors import ToolError as ToolError
+from ringfence.errors import ToolFailure as ToolFailure
+from ringfence.errors import ToolSandboxRequiredError as ToolSandboxRequiredError
+from ringfence.errors import ToolTimeoutError as ToolTimeoutError
+from ringfence.errors import ToolValidationError as ToolValidationError
+from ringfence.events import Event as Event
+from ringfence.ports import ApprovalInfo as ApprovalInfo
+from ringfence.ports import ApprovalRequest as ApprovalRequest
+from ringfence.ports import Driver as Driver
+from ringfence.ports import Outcome as Outcome
+from ringfence.ports import Signal as Signal
+from ringfence.sandbox.local_unsafe import local as local
+
+__all__ = [
+    "ApprovalInfo",
+    "ApprovalRequest",
+    "Boundary",
+    "BoundaryStatistics",
+    "CallRecord",
+    "ConfigError",
+    "Driver",
+    "Enclave",
+    "ErrorInfo",
+    "Event",
+    "Outcome",
+    "Refusal",
+    "RingfenceError",
+    "RunResult",
+    "RunStats",
+    "SandboxFault",
+    "Signal",
+    "Tool",
+    "ToolApprovalError",
+    "ToolContext",
+    "ToolError",
+    "ToolFailure",
+    "ToolSandboxRequiredError",
+    "ToolTimeoutError",
+    "ToolValidationError",
+    "Toolset",
+    "local",
+    "tool",
+]

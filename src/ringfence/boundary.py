@@ -10,11 +10,13 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType, TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, Unpack, cast
 
 from ringfence.contract.rules import check_sandbox
 from ringfence.contract.tool import Tool
 from ringfence.contract.toolset import Toolset
+from ringfence.enclave.facade import Enclave, EnclaveOptions
+from ringfence.enclave.results import RunResult
 from ringfence.errors import ConfigError
 from ringfence.gate.hub import EventHub, EventStream, Filter, Handler, HubStatistics
 from ringfence.gate.runner import Gate, GateStatistics
@@ -109,10 +111,32 @@ class Boundary:
             session_id=f"session-{secrets.token_hex(8)}" if session_id is None else _text(session_id, "session_id"),
             principal=None if principal is None else _text(principal, "principal"),
         )
-        given: object = args
+        given = cast("object", args)
         if type(given) is bytes:  # the gate's form for text that an enclave has parsed; here one more wrong type
             given = bytearray(given)
         return await self._gate.call(name, given, origin=origin, signal=signal)
+
+    async def run_script(
+        self,
+        source: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        session_id: str | None = None,
+        principal: str | None = None,
+        **options: Unpack[EnclaveOptions],
+    ) -> RunResult:
+        """Run one script that may call these tools, in an enclave of its own that is gone afterwards.
+
+        For many scripts make one `Enclave(tools=boundary)`, which keeps its workers warm.
+
+        Raises:
+            ConfigError: an option is wrong, or the boundary is closed.
+            SandboxFault: `sandbox_unavailable`, this machine cannot enforce the jail.
+            asyncio.CancelledError: the caller was cancelled; the script is dead and its calls are unwound.
+        """
+        self._gate.start()
+        async with Enclave(tools=self, **options) as enclave:
+            return await enclave.run(source, inputs, session_id=session_id, principal=principal)
 
     def on(self, types: Filter, handler: Handler) -> Callable[[], None]:
         """Call `handler(event)` with events of one type, of several, or (None) of the seed's five.

@@ -13,12 +13,13 @@ from types import MappingProxyType
 from typing import Any
 
 from ringfence import values
-from ringfence.contract.schema import AnyOutput
+from ringfence.contract.hints import UNDECLARED
+from ringfence.contract.output import PydanticOutput
 from ringfence.enclave.protocol import clip
 from ringfence.errors import CODES, ErrorInfo, Family, Status, ToolError
 from ringfence.gate.runner import Gate
 from ringfence.limits import ValueBudget
-from ringfence.ports import Answer, CallWatch, Effect, Origin, OutputSchema
+from ringfence.ports import Answer, CallWatch, Effect, Origin
 
 ToolHandler = Callable[[str, Any], Awaitable[Any]]
 """`(tool name, arguments)`; exactly these two (second seed, "Tool Handler Signature")."""
@@ -30,7 +31,7 @@ class GateCaller:
     def __init__(self, gate: Gate, budget: ValueBudget) -> None:
         self._gate = gate
         self._budget = budget
-        self._effects = MappingProxyType({tool.name: tool.effect for tool in gate.tools})
+        self._effects: Mapping[str, Effect | None] = MappingProxyType({tool.name: tool.effect for tool in gate.tools})
 
     def catalogue(self) -> Collection[str]:
         return self._effects.keys()
@@ -39,10 +40,10 @@ class GateCaller:
         return self._effects
 
     async def call(self, name: str, args: bytes, origin: Origin, call_id: str, watch: CallWatch) -> Answer:
-        outcome = await self._gate.call(name, args, origin=origin, call_id=call_id, watch=watch)
+        outcome = await self._gate.call(name, args, origin=origin, call_id=call_id, watch=watch, encode=True)
         if outcome.error is not None:
             return _error_answer(outcome.error, outcome.status)
-        return _value_answer(self._gate.tools[name].output, outcome.value, self._budget)
+        return _within(outcome.encoded or b"null", self._budget)
 
 
 class HandlerCaller:
@@ -51,7 +52,7 @@ class HandlerCaller:
     def __init__(self, handler: ToolHandler | None, budget: ValueBudget) -> None:
         self._handler = handler
         self._budget = budget
-        self._output = AnyOutput()
+        self._output = PydanticOutput(UNDECLARED, "tool_handler")
 
     def catalogue(self) -> None:
         return None
@@ -79,7 +80,11 @@ class HandlerCaller:
             return _error_answer(_raised(asyncio.CancelledError("cancelled")), "failed")
         except Exception as error:  # noqa: BLE001 - a handler may raise anything; it is data from here on
             return _error_answer(_raised(error), "failed")
-        return _value_answer(self._output, value, self._budget)
+        try:
+            data = self._output.dump(value)
+        except values.ValueRefused as refused:
+            return _error_answer(_bad_result(refused), "failed")
+        return _within(data, self._budget)
 
 
 def _is_bridge_name(name: str) -> bool:
@@ -113,13 +118,15 @@ def _error_answer(error: ErrorInfo, status: Status) -> Answer:
     )
 
 
-def _value_answer(output: OutputSchema, value: Any, budget: ValueBudget) -> Answer:
-    """The result as JSON text; a result that cannot cross is the tool's failure."""
+def _within(data: bytes, budget: ValueBudget) -> Answer:
+    """A result as JSON text, unless it is too large for the channel: then it is the tool's failure."""
     try:
-        data = output.dump(value)
         values.check_text(data, budget)
     except values.ValueRefused as refused:
-        message = f"the tool's result was refused: {refused}"
-        hint = "return less: filter or page in the tool" if refused.too_large else None
-        return _error_answer(ErrorInfo(code="bad_result", message=message, hint=hint), "failed")
+        return _error_answer(_bad_result(refused), "failed")
     return Answer(value=data)
+
+
+def _bad_result(refused: values.ValueRefused) -> ErrorInfo:
+    hint = "return less: filter or page in the tool" if refused.too_large else None
+    return ErrorInfo(code="bad_result", message=f"the tool's result was refused: {refused}", hint=hint)

@@ -9,13 +9,13 @@ import asyncio
 import secrets
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType, TracebackType
-from typing import Any, Final, Protocol, Self, runtime_checkable
+from typing import Any, Final, Protocol, Self, TypedDict, cast, runtime_checkable
 
 from ringfence import values
-from ringfence.contract.tool import Tool
-from ringfence.contract.toolset import Toolset
+from ringfence.contract.rules import check_sandbox
+from ringfence.contract.toolset import AnyTool, Toolset
 from ringfence.enclave import protocol, stubs
 from ringfence.enclave.callers import GateCaller, HandlerCaller, ToolHandler
 from ringfence.enclave.results import RunResult, RunStats, run_error
@@ -23,14 +23,14 @@ from ringfence.enclave.session import ScriptSession
 from ringfence.enclave.workers import Workers
 from ringfence.errors import ConfigError, ErrorInfo
 from ringfence.events import Event
-from ringfence.gate.hub import EventHub
+from ringfence.gate.hub import EventHub, EventStream, Filter, Handler
 from ringfence.gate.runner import Gate
 from ringfence.limits import LEVELS, MIB, RunLimits, SecurityLevel, parse_count, parse_seconds, parse_size
 from ringfence.ports import ApprovalHandler, Driver, Origin
 from ringfence.sandbox.jail.plan import GuestLimits, JailPlan, Unenforceable, plan_guest
 from ringfence.sandbox.jail.probe_unsafe import probe
 
-ENGINES: Final = MappingProxyType({"python": "ringfence.enclave.engines.python_unsafe"})
+ENGINES: Final = MappingProxyType({"python": "ringfence.enclave.engines.python_unsafe:prepare,serve"})
 WAITING: Final = 2
 """Children kept ahead of need: one for the next run, one while that one is being replaced."""
 CLOSE_PATIENCE: Final = 10.0
@@ -44,6 +44,18 @@ class HasGate(Protocol):
 
     @property
     def gate(self) -> Gate: ...
+
+
+class EnclaveOptions(TypedDict, total=False):
+    """Options of a run that do not concern tools; see `Enclave`."""
+
+    language: str
+    security_level: SecurityLevel
+    timeout: float | None
+    max_tool_calls: int | None
+    max_concurrent_calls: int
+    memory_limit: int | str
+    max_output: int | str | None
 
 
 class Enclave:
@@ -75,7 +87,7 @@ class Enclave:
     def __init__(
         self,
         *,
-        tools: Iterable[Tool] | Toolset | HasGate | None = None,
+        tools: Iterable[AnyTool | Toolset] | Toolset | HasGate | None = None,
         sandbox: Driver | None = None,
         approve: ApprovalHandler | None = None,
         approval_timeout: float | None = None,
@@ -184,7 +196,7 @@ class Enclave:
 
     # events
 
-    def on(self, types: str | Iterable[str] | None, handler: Callable[[Event], Any]) -> Callable[[], None]:
+    def on(self, types: Filter, handler: Handler) -> Callable[[], None]:
         """Hear events of this enclave's tools and runs; returns the function that ends it.
 
         Raises:
@@ -192,9 +204,13 @@ class Enclave:
         """
         return self._hub().on(types, handler)
 
-    def events(self) -> AsyncIterator[Event]:
-        """Events as an async iterator."""
-        return self._hub().events()
+    def events(self, types: Filter = None) -> EventStream:
+        """Events from now on, as an asynchronous iterator that ends when the enclave's gate closes.
+
+        Raises:
+            ConfigError: as for `on`.
+        """
+        return self._hub().events(types)
 
     def _hub(self) -> EventHub:
         if self._gate is None:
@@ -275,7 +291,7 @@ def _limits(
 
 
 def _gate(
-    tools: Iterable[Tool] | Toolset | HasGate | None,
+    tools: Iterable[AnyTool | Toolset] | Toolset | HasGate | None,
     sandbox: Driver | None,
     approve: ApprovalHandler | None,
     approval_timeout: float | None,
@@ -288,15 +304,21 @@ def _gate(
             owner = "the boundary has its own" if tools is not None else "they belong to tools="
             raise ConfigError(f"{', '.join(given)}: {owner}")
         return (tools.gate, False) if tools is not None else (None, False)
-    return Gate(
-        Toolset(tools), sandbox=sandbox, approve=approve, approval_timeout=approval_timeout, hub=EventHub()
-    ), True
+    gate = Gate(
+        tools if isinstance(tools, Toolset) else Toolset(tools),
+        sandbox=check_sandbox(sandbox, "enclave"),
+        approve=approve,
+        approval_timeout=approval_timeout,
+        hub=EventHub(),
+    )
+    gate.start()
+    return gate, True
 
 
 def _handler(handler: object) -> ToolHandler | None:
     if handler is not None and not callable(handler):
         raise ConfigError(f"tool_handler must be a function (name, args), not {type(handler).__name__}")
-    return handler
+    return cast("ToolHandler | None", handler)
 
 
 def _jail_plan(limits: RunLimits) -> JailPlan:

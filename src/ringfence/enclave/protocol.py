@@ -187,8 +187,8 @@ def run_frame(request: RunRequest) -> bytes:
         "t": "run",
         "run": request.run_id,
         "source": request.source,
-        "namespaces": request.namespaces,
-        "effects": request.effects,
+        "namespaces": {name: dict(methods) for name, methods in request.namespaces.items()},
+        "effects": dict(request.effects),
         "clock": request.clock,
         "seed": request.seed,
     }

@@ -18,6 +18,7 @@ import math
 import types
 import uuid
 from collections import abc
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 MAX_STEPS: Final = 2_000_000
@@ -91,9 +92,11 @@ def _convert(value: Any) -> Any:
             raise _Refused(value)
 
 
-_make: Any = json.encoder.c_make_encoder
+_encoder: Any = json.encoder  # its C half is not in the type stubs
 # the C encoder itself, made once: JSONEncoder makes one per call. No markers: a cycle ends as a RecursionError
-_encode: Final = _make(None, _convert, json.encoder.encode_basestring, None, ":", ",", False, False, False)
+_encode: Final[Callable[[object, int], Iterable[str]]] = _encoder.c_make_encoder(
+    None, _convert, json.encoder.encode_basestring, None, ":", ",", False, False, False
+)
 
 
 def _plain_keys(value: object) -> bool:

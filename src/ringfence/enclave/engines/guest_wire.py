@@ -18,7 +18,9 @@ PRINT_BYTES: Final = 1 << 18
 PRINT_FLUSH_BYTES: Final = 4096
 PRINT_FLUSH_SECONDS: Final = 0.1
 
-_scan: Final = json.JSONDecoder().scan_once  # without the checks for encodings and trailing space that loads makes
+_decoder: Any = json.JSONDecoder()
+# without the checks for encodings and trailing space that json.loads makes
+_scan: Final[Callable[[str, int], tuple[dict[str, Any], int]]] = _decoder.scan_once
 dumps: Final = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"), check_circular=True).encode
 
 

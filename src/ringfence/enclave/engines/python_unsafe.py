@@ -97,7 +97,7 @@ class _Run:
 
         A fork shares every page until it is written to; paying for that while waiting saves most of a run's start.
         """
-        scratch = {
+        scratch: dict[str, Any] = {
             **self._globals,
             "call_tool": None,
             "tools": guest_bridge.namespace(self._bridge, "tools", {"x": "x"}),
