@@ -33,6 +33,7 @@ LEVELS: tuple[tuple[str, int], ...] = (
     ("sandbox.jail.seccomp", 1),
     ("sandbox.jail.syscalls", 1),
     ("sandbox.jail.wire", 1),
+    ("threads", 2),
     ("gate.*", 2),
     ("sandbox.*", 2),
     ("enclave.*", 3),
