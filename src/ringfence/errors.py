@@ -123,6 +123,7 @@ class RingfenceError(Exception):
         self.hint = hint
 
     def info(self) -> ErrorInfo:
+        """The same as data."""
         return ErrorInfo(code=self.code, message=self.message, hint=self.hint, name=type(self).__name__)
 
 

@@ -19,11 +19,22 @@ class Signal(Protocol):
     """A cooperative request to stop (`ctx.signal`)."""
 
     @property
-    def aborted(self) -> bool: ...
+    def aborted(self) -> bool:
+        """Stopping has been asked for."""
+        ...
+
     @property
-    def reason(self) -> str | None: ...
-    def raise_if_aborted(self) -> None: ...
-    async def wait(self) -> None: ...
+    def reason(self) -> str | None:
+        """Why, for logs; None while nobody asks."""
+        ...
+
+    def raise_if_aborted(self) -> None:
+        """Raise when stopping has been asked for; for code between two steps of its work."""
+        ...
+
+    async def wait(self) -> None:
+        """Return once stopping is asked for."""
+        ...
 
 
 @runtime_checkable
@@ -31,9 +42,15 @@ class Driver(Protocol):
     """A place where a tool's function runs (first seed, "Driver contract"). Implementations: `sandbox.*`, users'."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """For messages and reports."""
+        ...
+
     @property
-    def permissions(self) -> object | None: ...
+    def permissions(self) -> object | None:
+        """What code may do there; None where nothing is limited."""
+        ...
+
     def guarantees(self) -> Mapping[str, str]:
         """What is enforced: guarantee (`kill`, `files`, `network`, …) to mechanism, `"none"` where nothing is."""
         ...
@@ -42,7 +59,9 @@ class Driver(Protocol):
         """Call `fn(*args)` in this place and return what it returns, awaited if it is awaitable."""
         ...
 
-    async def aclose(self) -> None: ...
+    async def aclose(self) -> None:
+        """Free what the place holds. Called once, after the last call has ended."""
+        ...
 
 
 class InputSchema(Protocol):

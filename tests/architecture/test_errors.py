@@ -17,7 +17,6 @@ RESERVED: dict[str, str] = {
     "policy_refused": "policies",
     "rate_limited": "screening of call rates",
     "suspicious_sequence": "screening of call sequences",
-    "outcome_unknown": "the effect journal",
 }
 """Codes that nothing raises yet, and the capability that will. May only shrink."""
 

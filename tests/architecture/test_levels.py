@@ -19,6 +19,7 @@ LEVELS: tuple[tuple[str, int], ...] = (
     ("gate.states", 1),
     ("gate.machine", 1),
     ("gate.retry", 1),
+    ("gate.explain", 1),
     ("enclave", 1),
     ("enclave.protocol", 1),
     ("enclave.source", 1),
@@ -33,6 +34,7 @@ LEVELS: tuple[tuple[str, int], ...] = (
     ("sandbox.jail.seccomp", 1),
     ("sandbox.jail.syscalls", 1),
     ("sandbox.jail.wire", 1),
+    ("sandbox.jail.report", 1),
     ("threads", 2),
     ("gate.*", 2),
     ("sandbox.*", 2),
@@ -64,7 +66,6 @@ BRIDGES: dict[tuple[str, str], str] = {
 """Exceptions to STRANGERS, each with its reason."""
 
 WIRING: dict[str, str] = {
-    "boundary": "wires a gate to the drivers of its tools",
     "enclave.facade": "wires the gate of an enclave's own tools, and the jail of its scripts",
 }
 """The files that know both a gate and a place where code runs."""
