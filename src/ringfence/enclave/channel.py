@@ -65,8 +65,14 @@ class Channel(asyncio.BufferedProtocol):
             return False
 
     @property
-    def ready(self) -> bool:
-        return self._ready.done() and not self.closed
+    def pid(self) -> int | None:
+        """The child's process id, once it is known. Only to look at."""
+        return self._child.pid
+
+    @property
+    def was_ready(self) -> bool:
+        """Whether the child ever closed its jail."""
+        return self._ready.done() and self._ready.result()
 
     def attach(self, owner: Owner) -> None:
         """Give the channel to one run."""
@@ -127,10 +133,10 @@ class Channel(asyncio.BufferedProtocol):
             self._violated(str(violation))
 
     def _deliver(self, frame: protocol.GuestFrame) -> None:
-        if self._owner is not None:
-            self._owner.on_frame(frame)
-        elif isinstance(frame, protocol.Ready) and not self._ready.done():
+        if isinstance(frame, protocol.Ready) and not self._ready.done():
             self._ready.set_result(True)
+        elif self._owner is not None and self._ready.done():
+            self._owner.on_frame(frame)
         else:
             raise protocol.WireViolation("a frame before the run began")
 

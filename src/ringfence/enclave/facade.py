@@ -56,6 +56,7 @@ class EnclaveOptions(TypedDict, total=False):
     max_concurrent_calls: int
     memory_limit: int | str
     max_output: int | str | None
+    waiting: int
 
 
 class Enclave:
@@ -78,6 +79,7 @@ class Enclave:
         max_concurrent_calls: calls in flight per run; further ones wait their turn.
         memory_limit: bytes or `"256MB"` on top of what an idle worker has.
         max_output: bytes of printed text per run.
+        waiting: jailed children kept ahead of need: about 5 MiB each, and a run that finds one starts 3 ms sooner.
 
     Raises:
         ConfigError: an option has a wrong type or value, or a tool has no sandbox.
@@ -99,6 +101,7 @@ class Enclave:
         max_concurrent_calls: int = 10,
         memory_limit: int | str = "256MB",
         max_output: int | str | None = None,
+        waiting: int = WAITING,
     ) -> None:
         self._limits = _limits(security_level, timeout, max_tool_calls, max_concurrent_calls, memory_limit, max_output)
         if language not in ENGINES:
@@ -114,7 +117,7 @@ class Enclave:
             _jail_plan(self._limits),
             ENGINES[language],
             frame_limit=protocol.frame_limit(self._limits),
-            waiting=WAITING,
+            waiting=parse_count(waiting, "waiting"),
         )
         self._sessions: set[ScriptSession] = set()
         self._closed = False

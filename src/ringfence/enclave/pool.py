@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Coroutine
 from typing import Any, Final
 
-from ringfence.enclave.channel import Channel, describe_exit
+from ringfence.enclave.channel import Channel
 from ringfence.errors import SandboxFault
 from ringfence.sandbox.jail.plan import JailPlan
 from ringfence.sandbox.jail.supervise import Zygote
@@ -40,23 +40,20 @@ class Pool:
         self._closed = False
 
     async def acquire(self) -> Channel:
-        """A child that is ready for a script; the caller gives it back with `release`.
+        """A child for one script; the caller gives it back with `release`.
+
+        When none waits, a new one is handed out at once: it reads its script when it has closed its jail.
 
         Raises:
-            SandboxFault: no child could be jailed.
+            SandboxFault: no child could be forked.
         """
         while self._waiting:
             channel = self._waiting.popleft()
-            if channel.ready and await channel.wait_ready(READY_TIMEOUT):
+            if not channel.closed:
                 self._refill_later()
                 return channel
             self.release(channel)
         channel = await self._spawn()
-        if not await channel.wait_ready(READY_TIMEOUT):
-            gone = await channel.wait_exited(REAP_TIMEOUT)
-            self.release(channel)
-            detail = describe_exit(gone) if gone is not None else "it did not answer"
-            raise SandboxFault(f"a jailed child could not be started: {detail}", code="sandbox_unavailable")
         self._refill_later()
         return channel
 
@@ -107,6 +104,10 @@ class Pool:
         """
         await self._running_zygote()
         await self._fill()
+
+    def waiting_pids(self) -> list[int]:
+        """Process ids of the waiting children, to look at."""
+        return [channel.pid for channel in self._waiting if channel.pid is not None]
 
     def _background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

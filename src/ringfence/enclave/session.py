@@ -18,7 +18,7 @@ from ringfence import values
 from ringfence.enclave import protocol, results
 from ringfence.enclave.channel import Channel, describe_exit
 from ringfence.enclave.results import CallFailure, CallRecord, Ledger, RunResult, RunStats, run_error
-from ringfence.errors import CODES, ErrorInfo, Status
+from ringfence.errors import CODES, ErrorInfo, SandboxFault, Status
 from ringfence.limits import RunLimits
 from ringfence.ports import Answer, Origin, Position, ToolCaller
 
@@ -89,6 +89,7 @@ class ScriptSession:
         """Send the script and wait for its end, or for a limit.
 
         Raises:
+            SandboxFault: the child could not close its jail, and never saw the script.
             asyncio.CancelledError: the caller was cancelled; the guest is dead and its calls are unwound.
         """
         self._channel.attach(self)
@@ -354,6 +355,9 @@ class ScriptSession:
 
     async def _explain_death(self) -> ErrorInfo:
         gone = await self._channel.wait_exited(EXIT_WAIT)
+        if not self._channel.was_ready:
+            why = describe_exit(gone) if gone is not None else "it closed its channel"
+            raise SandboxFault(f"a jailed child could not be started: {why}", code="sandbox_unavailable")
         if gone is None:
             return run_error("sandbox_crashed", "the guest closed its channel")
         if gone.signal == signal.SIGXCPU:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import time
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
@@ -85,6 +86,12 @@ class Channel:
         os._exit(0)
 
     # in
+
+    def has_input(self) -> bool:
+        """Whether something can be read now."""
+        poll = select.poll()
+        poll.register(self.fd, select.POLLIN)
+        return bool(poll.poll(0))
 
     def rehearse(self, payload: str) -> None:
         """Touch what sending and receiving needs, without sending."""

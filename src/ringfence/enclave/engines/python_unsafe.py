@@ -64,7 +64,8 @@ def serve(fd: int) -> None:
     """Run one script over the channel `fd`; does not return."""
     channel = Channel(fd)
     run = _Run(channel)
-    run.rehearse()
+    if not channel.has_input():  # nobody is in a hurry
+        run.rehearse()
     request: list[dict[str, Any]] = []
     channel.on_frame = request.append
     channel.queue('{"t":"ready"}')

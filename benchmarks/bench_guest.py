@@ -1,0 +1,253 @@
+"""What a jailed Python script costs: its start, one call, many calls, a large result, its memory.
+
+Calls go through governed tools (validation, automatic approval, events) on one event loop; the baseline of a call is
+a bare echo of as many bytes over a socketpair to a process that only reads and writes, on the same loop, taken in
+turn with the calls of one running script.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+import ringfence as rf
+from benchmarks import Row, repetitions
+from ringfence.enclave import protocol
+from ringfence.enclave.facade import ENGINES
+from ringfence.enclave.pool import Pool
+from ringfence.limits import RunLimits
+from ringfence.sandbox.jail.plan import GuestLimits, JailPlan, plan_guest
+from ringfence.sandbox.jail.probe_unsafe import probe
+
+_BLOCK: Final = 200
+"""Calls between two looks at the clock."""
+_MESSAGE: Final = 110
+"""Bytes of a call's frame with one small argument."""
+_ROWS: Final = 10_000
+_SETTLE: Final = 0.03
+"""Seconds for the next waiting child to be ready, so that it does not compete with the run that is measured."""
+
+_STARTED: Final = "import time\ntime.monotonic_ns()"
+_ALTERNATE: Final = """
+import time
+ours, bare = [], []
+for _ in range(inputs["blocks"]):
+    begin = time.perf_counter()
+    for i in range(inputs["block"]):
+        await tools.echo(number=i)
+    ours.append((time.perf_counter() - begin) / inputs["block"])
+    bare.append(await tools.bare_echo())
+return [ours, bare]
+"""
+_THOUSAND: Final = """
+import time
+begin = time.perf_counter()
+for i in range(1000):
+    await tools.echo(number=i)
+return time.perf_counter() - begin
+"""
+_GATHERED: Final = """
+import asyncio, time
+begin = time.perf_counter()
+await asyncio.gather(*[tools.wait(seconds=0.1) for _ in range(1000)])
+return time.perf_counter() - begin
+"""
+_LARGE: Final = """
+import time
+begin = time.perf_counter()
+rows = await tools.rows()
+return [time.perf_counter() - begin, len(rows)]
+"""
+
+
+def measure() -> Iterable[Row]:
+    """All rows; milliseconds, but microseconds for one call."""
+    return asyncio.run(_measure())
+
+
+async def _measure() -> list[Row]:
+    with _echo_process() as channel:
+        echo = await _EchoClient.connect(channel)
+        enclave = rf.Enclave(
+            tools=_tools(echo),
+            sandbox=rf.local(unsafe=True),
+            security_level="PERMISSIVE",
+            max_tool_calls=100_000,
+            max_concurrent_calls=1000,
+        )
+        async with enclave:
+            enclave.on(None, lambda _: None)
+            await enclave.warm()
+            rows = [*await _starts(enclave), *await _calls(enclave), await _gather(enclave), await _large(enclave)]
+        echo.close()
+    return [*rows, await _cold_start(), await _memory()]
+
+
+def _tools(echo: _EchoClient) -> list[rf.Tool[..., Any]]:
+    @rf.tool(effect="read")
+    async def echo_tool(number: int) -> int:
+        """Return the number."""
+        return number
+
+    @rf.tool(effect="read")
+    async def wait(seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+    @rf.tool(effect="read")
+    async def rows() -> list[dict[str, Any]]:
+        """Many rows of five fields."""
+        return [{"id": i, "name": f"row {i}", "total": i / 4, "open": i % 2 == 0, "note": None} for i in range(_ROWS)]
+
+    @rf.tool(effect="read")
+    async def bare_echo() -> float:
+        """Seconds per bare echo."""
+        return await echo.block()
+
+    return [echo_tool.replace(name="echo"), wait, rows, bare_echo]
+
+
+async def _value(enclave: rf.Enclave, source: str, **inputs: Any) -> Any:
+    result = await enclave.run(source, inputs)
+    assert result.error is None, result.error
+    return result.value
+
+
+async def _starts(enclave: rf.Enclave) -> list[Row]:
+    first: list[float] = []
+    whole: list[float] = []
+    for _ in range(repetitions(60, 3)):
+        await asyncio.sleep(_SETTLE)
+        begin = time.monotonic_ns()
+        first.append((await _value(enclave, _STARTED) - begin) / 1e6)
+        whole.append((time.monotonic_ns() - begin) / 1e6)
+    return [
+        Row(name="script: first statement, waiting child", ours=median(first), unit="ms", bar=1.0, bar_on="ours"),
+        Row(name="script: start to result, waiting child", ours=median(whole), unit="ms"),
+    ]
+
+
+async def _calls(enclave: rf.Enclave) -> list[Row]:
+    ours, bare = await _value(enclave, _ALTERNATE, blocks=repetitions(40, 2), block=_BLOCK)
+    thousand = [await _value(enclave, _THOUSAND) for _ in range(repetitions(5, 1))]
+    return [
+        Row(
+            name="script: one awaited call",
+            ours=median(ours) * 1e6,
+            baseline=median(bare) * 1e6,
+            baseline_name="bare echo",
+            bar=2.5,
+        ),
+        Row(name="script: 1000 calls one after another", ours=median(thousand) * 1e3, unit="ms"),
+    ]
+
+
+async def _gather(enclave: rf.Enclave) -> Row:
+    taken = [await _value(enclave, _GATHERED) for _ in range(repetitions(7, 1))]
+    ours = median(taken) * 1e3
+    return Row(name="script: gather of 1000 calls of 100 ms", ours=ours, unit="ms", bar=175.0, bar_on="ours")
+
+
+async def _large(enclave: rf.Enclave) -> Row:
+    taken = [await _value(enclave, _LARGE) for _ in range(repetitions(15, 1))]
+    assert {count for _, count in taken} == {_ROWS}
+    ours = median(seconds for seconds, _ in taken) * 1e3
+    return Row(name="script: result of 10,000 rows", ours=ours, unit="ms", bar=30.0, bar_on="ours")
+
+
+# without a waiting child, and what one costs while it waits
+
+
+def _pool(waiting: int) -> Pool:
+    limits = RunLimits(timeout=30.0, max_tool_calls=100)
+    plan = plan_guest(probe(), GuestLimits(memory=limits.memory, cpu=limits.timeout))
+    assert isinstance(plan, JailPlan)
+    return Pool(plan, ENGINES["python"], frame_limit=protocol.frame_limit(limits), waiting=waiting)
+
+
+async def _cold_start() -> Row:
+    """From nothing but a warm zygote to the script's first statement: fork, jail, compile."""
+    taken: list[float] = []
+    async with rf.Enclave(waiting=0) as enclave:
+        await _value(enclave, _STARTED)
+        for _ in range(repetitions(60, 3)):
+            await asyncio.sleep(_SETTLE)
+            begin = time.monotonic_ns()
+            taken.append((await _value(enclave, _STARTED) - begin) / 1e6)
+    return Row(name="script: first statement, no waiting child", ours=median(taken), unit="ms", bar=4.0, bar_on="ours")
+
+
+async def _memory() -> Row:
+    pool = _pool(4)
+    try:
+        await pool.warm()
+        private = [_private_bytes(pid) for pid in pool.waiting_pids()]
+    finally:
+        await pool.aclose()
+    return Row(name="memory: private, per waiting child", ours=median(private) / 2**20, unit="MiB")
+
+
+def _private_bytes(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Private_"))
+
+
+# the baseline
+
+
+class _EchoClient(asyncio.Protocol):
+    """Sends a message and waits for it to come back."""
+
+    def __init__(self) -> None:
+        self._back: asyncio.Future[None]
+        self._transport: asyncio.Transport
+
+    @classmethod
+    async def connect(cls, channel: socket.socket) -> _EchoClient:
+        _, client = await asyncio.get_running_loop().create_connection(cls, sock=channel)
+        return client
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._back.set_result(None)
+
+    async def block(self) -> float:
+        """Seconds per echo."""
+        loop, message = asyncio.get_running_loop(), b"x" * _MESSAGE
+        begin = time.perf_counter()
+        for _ in range(_BLOCK):
+            self._back = loop.create_future()
+            self._transport.write(message)
+            await self._back
+        return (time.perf_counter() - begin) / _BLOCK
+
+    def close(self) -> None:
+        self._transport.close()
+
+
+@contextmanager  # pyright: ignore[reportDeprecated]
+def _echo_process() -> Iterator[socket.socket]:
+    ours, theirs = socket.socketpair()
+    pid = os.fork()
+    if pid == 0:
+        ours.close()
+        while data := theirs.recv(65_536):
+            theirs.sendall(data)
+        os._exit(0)
+    theirs.close()
+    ours.setblocking(False)
+    try:
+        yield ours
+    finally:
+        ours.close()
+        os.waitpid(pid, 0)
