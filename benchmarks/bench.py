@@ -15,20 +15,24 @@ HEADINGS = ("name", "ours", "baseline", "ratio", "bar", "ok")
 
 
 def main() -> int:
-    available = sorted(path.stem.removeprefix("bench_") for path in Path(__file__).parent.glob("bench_*.py"))
+    names = available()
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these: {', '.join(available)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these: {', '.join(names)}")
     parser.add_argument("--strict", action="store_true", help="exit 1 when a bar is missed")
     options = parser.parse_args()
-    if unknown := sorted(set(options.names) - set(available)):
-        parser.error(f"no measurement {unknown}; there are {', '.join(available)}")
+    if unknown := sorted(set(options.names) - set(names)):
+        parser.error(f"no measurement {', '.join(unknown)}; there are {', '.join(names)}")
     rows: list[Row] = []
-    for name in options.names or available:
+    for name in options.names or names:
         rows += measurements(name)
     print(f"Python {platform.python_version()}, {platform.machine()}{', quick: bars not judged' if QUICK else ''}")
     print_table(rows)
     missed = [row.name for row in rows if row.ok is False]
     return 1 if options.strict and missed and not QUICK else 0
+
+
+def available() -> list[str]:
+    return sorted(path.stem.removeprefix("bench_") for path in Path(__file__).parent.glob("bench_*.py"))
 
 
 def measurements(name: str) -> Iterable[Row]:
