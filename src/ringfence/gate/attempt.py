@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import threading
 from collections.abc import Callable, Coroutine, Generator
 from enum import Enum
@@ -72,6 +73,8 @@ class Attempts:
 
 _innermost: Final[dict[asyncio.Task[Any], Attempt]] = {}
 """The attempt that a task waits in, of any gate; enclosing ones follow by `_outer`. Empty when nothing waits."""
+_orders: Final = itertools.count()
+"""Of two attempts in one task, the one that was awaited later is inside the other."""
 
 
 class Attempt:
@@ -88,6 +91,7 @@ class Attempt:
         "_code",
         "_grace",
         "_loop",
+        "_order",
         "_outer",
         "_over",
         "_own_cancels",
@@ -117,6 +121,7 @@ class Attempt:
                 self._loop.call_soon_threadsafe(self._stop, why)
 
     def __await__(self) -> Generator[Any, Any, Any]:
+        self._order = next(_orders)
         timeout = self._timeout
         begun = 0.0 if timeout is None else asyncio.get_running_loop().time()
         try:
@@ -172,9 +177,15 @@ class Attempt:
         self._seen: asyncio.CancelledError | None = None
         self._grace: asyncio.TimerHandle | None = None
         self._timer = None if deadline is None else self._loop.call_at(deadline, self._stop, Stop.EXPIRED)
-        self._outer = _innermost.get(task)
-        _innermost[task] = self
         self._attempts.waiting.add(self)
+        below, at = None, _innermost.get(task)
+        while at is not None and at._order > self._order:  # inside this one, and began to wait before it did
+            below, at = at, at._outer
+        self._outer = at
+        if below is None:
+            _innermost[task] = self
+        else:
+            below._outer = self
 
     def _disarm(self) -> None:
         """Leave nothing behind: no timer, no cancellation that was ours."""

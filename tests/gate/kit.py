@@ -1,0 +1,73 @@
+"""What the gate's tests share: a loop with a bound, tools made of plain functions, a record of events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from ringfence.contract.tool import Tool
+from ringfence.contract.toolset import Toolset
+from ringfence.events import EVENT_TYPES, Event
+from ringfence.gate.runner import Gate
+from ringfence.ports import Origin
+from ringfence.sandbox.local_unsafe import local
+
+T = TypeVar("T")
+
+ORIGIN = Origin(session_id="s", principal="ada")
+
+
+class Amount(BaseModel):
+    """Arguments with a default, so that what was validated differs from what was given."""
+
+    cents: int
+    currency: str = "EUR"
+
+
+def run(body: Callable[[], Coroutine[Any, Any, T]], *, seconds: float = 5.0) -> T:
+    """Run a test's coroutine; a hang fails instead of hanging. Tasks that it leaves behind fail, too."""
+
+    async def bounded() -> T:
+        async with asyncio.timeout(seconds):
+            result = await body()
+        for _ in range(3):
+            await asyncio.sleep(0)  # cancelled helpers end one step later
+        left = [task.get_name() for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        assert not left
+        return result
+
+    return asyncio.run(bounded())
+
+
+def tool(execute: Callable[..., Any], name: str = "pay", **options: Any) -> Tool[..., Any]:
+    """A tool over `Amount`."""
+    return Tool(name, "Pay.", Amount, execute, **options)
+
+
+def gate(*tools: Tool[..., Any], **options: Any) -> Gate:
+    """A gate with the local driver, unless another is given."""
+    options.setdefault("sandbox", local(unsafe=True))
+    return Gate(Toolset(tools), **options)
+
+
+class Trace:
+    """Every event of a gate."""
+
+    def __init__(self, of: Gate) -> None:
+        self.events: list[Event] = []
+        of.hub.on(EVENT_TYPES, self.events.append)
+
+    @property
+    def types(self) -> list[str]:
+        return [event.type for event in self.events]
+
+    def seed(self) -> list[str]:
+        """Only the types that a subscriber without a filter gets."""
+        extra = {"tool.rejected", "approval.denied"}
+        return [kind for kind in self.types if kind not in extra]
+
+    def codes(self) -> list[str | None]:
+        return [event.meta.get("code") for event in self.events]

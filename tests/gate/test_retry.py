@@ -1,0 +1,100 @@
+"""What an exception means is judged by class and origin, not by name or text."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from ringfence.errors import (
+    ConfigError,
+    SandboxFault,
+    ToolApprovalError,
+    ToolError,
+    ToolTimeoutError,
+)
+from ringfence.gate.retry import classify
+from ringfence.gate.states import Ambiguous, Barred, Event, Exhausted, Failed, Faulted
+
+
+def judged(
+    error: BaseException,
+    *,
+    by_tool: bool = True,
+    started: bool = True,
+    aborted: bool = False,
+    cut_short: bool = False,
+) -> Event:
+    return classify(error, by_tool=by_tool, started=started, aborted=aborted, cut_short=cut_short)
+
+
+def caused(outer: BaseException, inner: BaseException) -> BaseException:
+    outer.__cause__ = inner
+    return outer
+
+
+class AbortError(Exception):
+    """Only sounds like one of ours."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("x"),
+        KeyError("x"),
+        ToolError("no such order"),
+        AssertionError(),
+        SystemExit(1),
+        MemoryError(),
+        AbortError("TimeoutError"),
+        FileNotFoundError("x"),
+        PermissionError("x"),
+        FileExistsError("x"),
+    ],
+)
+def test_an_ordinary_exception_says_that_it_was_not_done(error: BaseException) -> None:
+    assert judged(error) == Failed()
+
+
+@pytest.mark.parametrize(
+    "error", [ConnectionError("x"), ConnectionResetError(), BrokenPipeError(), TimeoutError("mine"), OSError(5, "I/O")]
+)
+def test_a_lost_connection_leaves_it_open(error: BaseException) -> None:
+    assert judged(error) == Ambiguous()
+
+
+def test_a_cancellation_from_within_leaves_it_open() -> None:
+    assert judged(asyncio.CancelledError(), cut_short=True) == Ambiguous()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ToolApprovalError("no", code="approval_denied"),
+        ToolTimeoutError("a nested call", code="tool_timeout"),
+        ConfigError("closed", code="not_running"),
+        caused(ValueError("wrapped"), ToolApprovalError("no", code="approval_denied")),
+        caused(ValueError(), caused(ValueError(), ToolApprovalError("no", code="approval_denied"))),
+        ExceptionGroup("two", [ValueError(), ToolApprovalError("no", code="approval_denied")]),
+        SandboxFault("the tool made it up", code="memory_limit"),
+    ],
+)
+def test_what_a_nested_boundary_said_is_final_however_deep_it_is(error: BaseException) -> None:
+    assert judged(error) == Barred()
+
+
+def test_an_endless_chain_of_causes_counts_as_the_worst() -> None:
+    first, second = ValueError("a"), ValueError("b")
+    first.__cause__, second.__cause__ = second, first
+    assert judged(first) == Barred()
+
+
+def test_a_fault_is_the_drivers_only_when_the_tool_did_not_raise_it() -> None:
+    fault = SandboxFault("gone", code="sandbox_crashed")
+    assert judged(fault, by_tool=False, started=True) == Faulted("sandbox_crashed", started=True)
+    assert judged(fault, by_tool=False, started=False) == Faulted("sandbox_crashed", started=False)
+
+
+def test_after_an_abort_nothing_is_repeated() -> None:
+    assert judged(ValueError("x"), aborted=True) == Exhausted("tool_raised")
+    assert judged(ConnectionError("x"), aborted=True) == Exhausted("tool_raised")
