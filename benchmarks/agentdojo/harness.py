@@ -49,7 +49,8 @@ class Bench:
     def __init__(self, name: str) -> None:
         self.name = name
         self.suite, self._environment = load(name)
-        self._attempt: Attempt | None = None
+        self._attempts: dict[str, Attempt] = {}
+        """By session: the enclave is shared, an environment is not."""
         self._enclave = rf.Enclave(
             tools=[self._tool(function) for function in self.suite.tools],
             sandbox=rf.local(unsafe=True),  # the suite's functions change objects of this process
@@ -74,7 +75,7 @@ class Bench:
         return (SCRIPTS / self.name / f"{task_id}.py").read_text(encoding="utf-8")
 
     async def run(self, task_id: str, source: str, *, spoil: Spoil | None = None, answer: str | None = None) -> Verdict:
-        """Run a script for a task in a fresh environment and have it judged. One at a time.
+        """Run a script for a task in a fresh environment and have it judged.
 
         Args:
             task_id: `user_task_0` and so on.
@@ -82,8 +83,10 @@ class Bench:
             spoil: Replaces the arguments of its calls.
             answer: Judged in place of the script's own answer.
         """
-        attempt = self._attempt = Attempt.start(self.suite, self._environment, task_id, spoil)
-        result = await self._enclave.run(source)
+        attempt = Attempt.start(self.suite, self._environment, task_id, spoil)
+        session_id = f"{task_id}/{len(self._attempts)}"
+        self._attempts[session_id] = attempt
+        result = await self._enclave.run(source, session_id=session_id)
         said = _answer(result) if answer is None else answer
         called = tuple(call.name for call in result.calls)
         return Verdict(
@@ -98,9 +101,8 @@ class Bench:
 
     def _tool(self, function: Function) -> rf.Tool:
         async def execute(arguments: BaseModel, context: rf.ToolContext) -> Any:
-            assert self._attempt is not None, "a tool is called by a run only"
             try:
-                return self._attempt.call(function, arguments)
+                return self._attempts[context.session_id].call(function, arguments)
             except Exception as error:  # the suite's own texts, written for the model that made the call
                 raise rf.ToolError(f"{type(error).__name__}: {error}") from error
 

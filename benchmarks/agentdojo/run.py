@@ -73,8 +73,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results: list[Scores] = []
     try:
         for name in [options.suite] if options.suite else SUITES:
-            results.append(asyncio.run(measure(name, options.task)))
-            report(results[-1])
+            scores = asyncio.run(measure(name, options.task))
+            if scores.scripts:
+                results.append(scores)
+                report(scores)
     except ModuleNotFoundError as error:
         print(error, file=sys.stderr)
         return 2
