@@ -7,9 +7,10 @@ else is in `meta`. Delivery is `gate.hub`'s business; this module only says what
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
+
+import msgspec
 
 EventType = Literal[
     "tool.called",
@@ -31,13 +32,12 @@ SEED_TYPES: Final[frozenset[str]] = frozenset(
 """Delivered to every subscriber; the other types only to subscribers that ask for them by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(msgspec.Struct, frozen=True):
     """One thing that happened."""
 
     type: EventType
     tool: str | None
     """Name of the tool; None for `run.*`."""
     session_id: str
-    meta: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    meta: Mapping[str, Any] = MappingProxyType({})
     """`call_id`, `attempt`, `max_attempts`, `duration` (seconds), `code`, `run_id`, `line`: those that apply."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -157,14 +157,3 @@ def _rejected(frame: Failed) -> ErrorInfo:
     hint = findings[0]["fix"] if findings else None
     text = f"the script was refused before anything ran: {lines}"
     return run_error("script_rejected", text, hint=str(hint) if hint else None, line=frame.line, findings=findings)
-
-
-@dataclass(slots=True)
-class Ledger:
-    """What a run has done so far. Mutable; owned by one session."""
-
-    records: dict[int, CallRecord] = field(default_factory=dict)
-    failures: dict[int, CallFailure] = field(default_factory=dict)
-
-    def calls(self) -> tuple[CallRecord, ...]:
-        return tuple(self.records[number] for number in sorted(self.records))

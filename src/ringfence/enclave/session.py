@@ -17,7 +17,7 @@ from typing import Any, Final
 from ringfence import values
 from ringfence.enclave import protocol, results
 from ringfence.enclave.channel import Channel, describe_exit
-from ringfence.enclave.results import CallFailure, CallRecord, Ledger, RunResult, RunStats, run_error
+from ringfence.enclave.results import CallFailure, CallRecord, RunResult, RunStats, run_error
 from ringfence.errors import CODES, ErrorInfo, SandboxFault, Status
 from ringfence.limits import RunLimits
 from ringfence.ports import Answer, Origin, Position, ToolCaller
@@ -39,12 +39,26 @@ class _Call:
     session: ScriptSession
     number: int
     call_id: str
-    frame: protocol.Call
-    args: bytes
+    name: str
+    position: Position
     received: float
+    args: bytes = b""
+    """Canonical arguments, until the call starts."""
     task: asyncio.Task[None] | None = None
     deciding: bool = False
-    decided: bool = False
+    status: Status = "failed"
+    code: str | None = None
+    taken: float = 0.0
+
+    def record(self) -> CallRecord:
+        return CallRecord(
+            call_id=self.call_id,
+            name=self.name,
+            status=self.status,
+            code=self.code,
+            line=self.position.line,
+            duration=self.taken,
+        )
 
     def approval_began(self) -> None:
         if not self.deciding:
@@ -69,7 +83,8 @@ class ScriptSession:
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._verdict: ErrorInfo | None = None
         self._last: bytes | protocol.Failed | None = None
-        self._ledger = Ledger()
+        self._recorded: dict[int, _Call] = {}
+        self._failures: dict[int, CallFailure] = {}
         self._queue: deque[_Call] = deque()
         self._queued_bytes = 0
         self._running: dict[int, _Call] = {}
@@ -174,15 +189,15 @@ class ScriptSession:
             session=self,
             number=frame.id,
             call_id=f"{self._origin.run_id}.{frame.id}",
-            frame=frame,
-            args=b"",
+            name=frame.name,
+            position=Position(line=frame.line, site=frame.site, task=frame.task, sequence=frame.seq),
             received=time.monotonic(),
         )
         if self._verdict is not None or self._ended.done():
             self._refuse(call, _after(self._verdict), terminal=True)
         elif self._made > self._limits.max_tool_calls:
             self._refuse(call, self._too_many(), terminal=True)
-        elif (problem := self._take_arguments(call)) is not None:
+        elif (problem := self._take_arguments(call, frame)) is not None:
             self._refuse(call, problem, terminal=False)
         else:
             self._queue.append(call)
@@ -198,12 +213,12 @@ class ScriptSession:
             hint="ask for more at once with fewer calls, or raise max_tool_calls",
         )
 
-    def _take_arguments(self, call: _Call) -> ErrorInfo | None:
+    def _take_arguments(self, call: _Call, frame: protocol.Call) -> ErrorInfo | None:
         """Canonical arguments into `call.args`, or why they are refused."""
-        if call.frame.fault is not None:
-            return ErrorInfo(code="invalid_input", message=call.frame.fault)
+        if frame.fault is not None:
+            return ErrorInfo(code="invalid_input", message=frame.fault)
         try:
-            args = values.parse(call.frame.args, self._limits.value)
+            args = values.parse(frame.args, self._limits.value)
             if type(args) is not dict:
                 return ErrorInfo(code="invalid_input", message="Tool arguments must be an object", hint="pass a dict")
             call.args = values.recode(args, self._limits.value)  # type: ignore[reportUnknownArgumentType]
@@ -228,16 +243,15 @@ class ScriptSession:
             self._channel.resume()
 
     async def _serve(self, call: _Call) -> None:
-        frame = call.frame
-        position = Position(line=frame.line, site=frame.site, task=frame.task, sequence=frame.seq)
+        args, call.args = call.args, b""
         origin = Origin(
             session_id=self._origin.session_id,
             principal=self._origin.principal,
             run_id=self._origin.run_id,
-            position=position,
+            position=call.position,
         )
         try:
-            answer = await self._caller.call(frame.name, call.args, origin, call.call_id, call)
+            answer = await self._caller.call(call.name, args, origin, call.call_id, call)
         except asyncio.CancelledError:
             self._record_interrupted(call)
             raise
@@ -259,31 +273,26 @@ class ScriptSession:
         self._fail(call, "refused", error, terminal=terminal, returnable=False)
 
     def _fail(self, call: _Call, status: Status, error: ErrorInfo, *, terminal: bool, returnable: bool) -> None:
-        name = call.frame.name
+        name = call.name
         failure = CallFailure(tool=name, call_id=call.call_id, error=error)
         self._record(call, status, error.code)
-        self._ledger.failures[call.number] = failure
+        self._failures[call.number] = failure
         self._channel.send(
             protocol.error_frame(call.number, name, error, terminal=terminal, returnable=returnable and not terminal)
         )
         if terminal:
-            self._latch(results.from_call(failure, call.frame.line), now=False)
+            self._latch(results.from_call(failure, call.position.line), now=False)
 
     def _record(self, call: _Call, status: Status, code: str | None) -> None:
-        self._ledger.records[call.number] = CallRecord(
-            call_id=call.call_id,
-            name=call.frame.name,
-            status=status,
-            code=code,
-            line=call.frame.line,
-            duration=time.monotonic() - call.received,
-        )
+        """Note how a call ended; the public record is made when the run has."""
+        call.status, call.code, call.taken = status, code, time.monotonic() - call.received
+        self._recorded[call.number] = call
 
     def _record_interrupted(self, call: _Call) -> None:
         if call.deciding:  # nobody had approved it, so it did not run
             status: Status = "refused"
         else:
-            status = "failed" if self._caller.effects().get(call.frame.name) == "read" else "unknown"
+            status = "failed" if self._caller.effects().get(call.name) == "read" else "unknown"
         self._record(call, status, "interrupted")
 
     # the clock
@@ -338,7 +347,7 @@ class ScriptSession:
             case bytes() as data:
                 return self._take_value(data)
             case protocol.Failed() as failed:
-                failure = self._ledger.failures.get(failed.call) if failed.call is not None else None
+                failure = self._failures.get(failed.call) if failed.call is not None else None
                 error = results.from_guest(failed, failure, self._made)
                 lie = run_error("wire_violation", "the guest broke the protocol: a contradiction")
                 return error or lie, None
@@ -388,7 +397,7 @@ class ScriptSession:
             error=error,
             stats=stats,
             output="".join(self._output),
-            calls=self._ledger.calls(),
+            calls=tuple(self._recorded[number].record() for number in sorted(self._recorded)),
             status="succeeded" if error is None else "interrupted" if error.code == "ABORTED" else "failed",
             run_id=self._origin.run_id or "",
         )

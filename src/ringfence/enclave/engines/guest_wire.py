@@ -35,6 +35,8 @@ class Channel:
         self._out: list[bytes] = []
         self._in = bytearray()
         self._chunk = memoryview(bytearray(READ_BYTES))  # allocated once: a fresh 64 KiB per call costs two mmaps
+        self._poll = select.poll()
+        self._poll.register(fd, select.POLLIN)
         self._text: list[str] = []
         self._text_size = 0
         self._text_since = 0.0
@@ -89,9 +91,7 @@ class Channel:
 
     def has_input(self) -> bool:
         """Whether something can be read now."""
-        poll = select.poll()
-        poll.register(self.fd, select.POLLIN)
-        return bool(poll.poll(0))
+        return bool(self._poll.poll(0))
 
     def rehearse(self, payload: str) -> None:
         """Touch what sending and receiving needs, without sending."""

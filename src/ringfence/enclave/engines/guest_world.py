@@ -61,7 +61,7 @@ def _warm_tracebacks() -> None:
 
 
 class _Imports(MetaPathFinder):
-    """Last and only finder: says what there is."""
+    """Asked last: says what there is."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: object = None) -> NoReturn:
         names = ", ".join(sorted({name.partition(".")[0] for name in MODULES}))
@@ -114,11 +114,8 @@ class Sources:
 
 
 def furnish() -> Sources:
-    """Replace what a script would find of the machine: import, input, clocks, randomness. In the zygote, once."""
+    """Replace what a script would find of the machine: input, clocks, randomness. In the zygote, once."""
     sources = Sources()
-    sys.meta_path[:] = [_Imports()]
-    sys.path_hooks.clear()
-    sys.path.clear()
     warnings.simplefilter("ignore")
     builtins.input = _no_input
     builtins.breakpoint = _no_debugger
@@ -127,9 +124,14 @@ def furnish() -> Sources:
     return sources
 
 
-def script_globals(channel: Channel) -> dict[str, Any]:
-    """A script's globals; from here on what it prints goes to the host."""
+def enter(channel: Channel) -> None:
+    """In a child: what is printed goes to the host, and imports that find nothing say what there is."""
+    sys.meta_path.append(_Imports())
     sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = _Printed(channel)  # type: ignore[assignment]
+
+
+def script_globals() -> dict[str, Any]:
+    """The names that every module has."""
     return {"__name__": "__main__", "__builtins__": builtins, "__doc__": None}
 
 

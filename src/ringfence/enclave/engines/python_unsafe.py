@@ -23,6 +23,8 @@ from ringfence.enclave.engines import guest_bridge, guest_loop, guest_values, gu
 from ringfence.enclave.engines.guest_wire import Channel, dumps
 from ringfence.enclave.source import ENTRY, FILENAME, Rejected, compile_script, parse
 
+CHANNEL: Final = 3
+"""Descriptor of the channel in every child (`sandbox.jail.child_unsafe`)."""
 TRACE_LIMIT: Final = 4000
 MESSAGE_LIMIT: Final = 4000
 
@@ -50,20 +52,22 @@ if __name__ == "__main__":
 
 
 @functools.cache
-def _sources() -> guest_world.Sources:
-    return guest_world.furnish()
+def _run(fd: int) -> _Run:
+    """The one run of this process, built in the zygote so that a fork finds it ready."""
+    return _Run(Channel(fd), guest_world.furnish())
 
 
 def prepare() -> None:
     """Import what scripts may use, while files can still be opened, and furnish their world."""
     guest_world.preload()
-    _sources()
+    _run(CHANNEL)
 
 
 def serve(fd: int) -> None:
     """Run one script over the channel `fd`; does not return."""
-    channel = Channel(fd)
-    run = _Run(channel)
+    run = _run(fd)
+    run.enter()
+    channel = run.channel
     if not channel.has_input():  # nobody is in a hurry
         run.rehearse()
     request: list[dict[str, Any]] = []
@@ -82,16 +86,21 @@ def _compiler(module: ast.Module, flags: int) -> CodeType:
 class _Run:
     """One script."""
 
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
+    def __init__(self, channel: Channel, sources: guest_world.Sources) -> None:
+        self.channel = channel
+        self._sources = sources
         self._loop = guest_loop.GuestLoop(channel)
         self._bridge = guest_bridge.Bridge(channel, self._loop)
-        self._globals = guest_world.script_globals(channel)
-        asyncio._set_running_loop(self._loop)
+        self._globals = guest_world.script_globals()
         asyncio.run = self._asyncio_run  # type: ignore[assignment]
         asyncio.runners.run = self._asyncio_run  # type: ignore[assignment]
         asyncio.new_event_loop = lambda: self._loop
         asyncio.get_event_loop = lambda: self._loop
+
+    def enter(self) -> None:
+        """Make this process, which is a fork of the one that built the run, its own."""
+        guest_world.enter(self.channel)
+        asyncio._set_running_loop(self._loop)
 
     def rehearse(self) -> None:
         """Compile and run a small script of our own, so that its memory is this process's before the real one comes.
@@ -105,12 +114,12 @@ class _Run:
         }
         exec(self._compile(_REHEARSAL, {"tools": {}}), scratch)  # noqa: S102 - our own text
         text = guest_values.encode(self._loop.complete(scratch.pop(ENTRY)()))
-        self._channel.rehearse(f'{{"t":"ok","value":{text}}}')
+        self.channel.rehearse(f'{{"t":"ok","value":{text}}}')
         self._bridge.rehearse()
 
     def execute(self, request: dict[str, Any]) -> NoReturn:
-        _sources().begin(request["clock"], request["seed"])
-        self._channel.on_frame = self._bridge.on_frame
+        self._sources.begin(request["clock"], request["seed"])
+        self.channel.on_frame = self._bridge.on_frame
         code = self._compile(request["source"], request["namespaces"])
         self._fill_globals(request["inputs"], request["namespaces"])
         try:
@@ -167,7 +176,7 @@ class _Run:
                 self._fail_unawaited()
             place = f"the result's {error.path}" if error.path else "the result"
             self._send_failure("value", "ResultError", f"{place}: {error.reason}")
-        self._channel.end(f'{{"t":"done","value":{text}}}')
+        self.channel.end(f'{{"t":"done","value":{text}}}')
 
     def _fail_unawaited(self) -> NoReturn:
         name, line = min(self._bridge.unstarted.values(), key=lambda item: item[1])
@@ -200,7 +209,7 @@ class _Run:
 
     def _send_failure(self, kind: str, name: str, message: str, **more: Any) -> NoReturn:
         payload = {"t": "failed", "kind": kind, "name": name[:128], "message": message[:MESSAGE_LIMIT], **more}
-        self._channel.end(dumps({key: value for key, value in payload.items() if value is not None}))
+        self.channel.end(dumps({key: value for key, value in payload.items() if value is not None}))
 
 
 def _message(error: BaseException) -> str:
