@@ -156,11 +156,12 @@ def spawn() -> Launched:
     Raises:
         SandboxFault: `sandbox_unavailable`; there is no interpreter to start, or the system refused to start it.
     """
+    launcher = command("zygote_unsafe")
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         try:
             process = subprocess.Popen(  # noqa: S603 - our own interpreter and our own file
-                [*command("zygote_unsafe"), str(theirs.fileno())],
+                [*launcher, str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
