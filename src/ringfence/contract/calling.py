@@ -6,13 +6,13 @@ keeps the result. Pure: nothing here calls the function before the gate does.
 
 from __future__ import annotations
 
+import functools
 import inspect
-import typing
 from collections.abc import Callable
 from typing import Any
 
 from ringfence.contract.context import ToolContext
-from ringfence.contract.hints import Arguments, Declared, is_context
+from ringfence.contract.hints import Arguments, Declared, is_context, resolve_each
 from ringfence.errors import ConfigError
 
 Convention = Callable[[Any, ToolContext], Any]
@@ -80,14 +80,17 @@ def _required(parameter: inspect.Parameter) -> bool:
 
 
 def _is_context(parameter: inspect.Parameter, hints: dict[str, Any]) -> bool:
-    return is_context(hints.get(parameter.name))
+    hint = hints.get(parameter.name)
+    if isinstance(hint, str):
+        return "ToolContext" in hint  # imported for type checkers only: the text must do
+    return is_context(hint)
 
 
 def _hints(execute: Callable[..., Any]) -> dict[str, Any]:
-    """Resolved hints, as far as they can be: here they only serve to recognise the context."""
-    target: Any = execute if inspect.isroutine(execute) else getattr(execute, "__call__", execute)  # noqa: B004
-    try:
-        return typing.get_type_hints(target, include_extras=True)
-    except Exception:  # noqa: BLE001 - annotations are code, and may raise anything
-        annotations: dict[str, Any] = getattr(target, "__annotations__", {})
-        return {name: ToolContext for name, text in annotations.items() if "ToolContext" in str(text)}
+    """Hints, each resolved as far as it can be: here they only serve to recognise the context."""
+    target: Any = execute
+    while isinstance(target, functools.partial):
+        target = target.func  # type: ignore[reportUnknownMemberType]
+    if not inspect.isroutine(target):
+        target = getattr(target, "__call__", target)  # noqa: B004 - its hints are wanted, not whether it is callable
+    return resolve_each(target, {})

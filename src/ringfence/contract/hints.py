@@ -177,7 +177,7 @@ def _resolve(
     try:
         return typing.get_type_hints(function, localns=names, include_extras=True)
     except Exception as error:
-        culprit = _culprit(function, names)
+        culprit = next((name for name, hint in resolve_each(function, names).items() if isinstance(hint, str)), None)
         where = "the return annotation" if culprit == "return" else f"the annotation of parameter {culprit!r}"
         hint = "define or import that name at module level, outside `if TYPE_CHECKING:`"
         raise ConfigError(
@@ -200,20 +200,22 @@ def _closure(function: Callable[..., Any]) -> dict[str, Any]:
     return found
 
 
-def _culprit(function: Callable[..., Any], names: dict[str, Any]) -> str | None:
-    """The first annotation that fails alone."""
-    inner = inspect.unwrap(function)
-    module = getattr(inner, "__globals__", {})
-    for name, annotation in inspect.get_annotations(inner).items():
+def resolve_each(function: Callable[..., Any], names: Mapping[str, Any]) -> dict[str, Any]:
+    """Every hint by itself, with its text in place of one that cannot be resolved."""
+    inner: Any = inspect.unwrap(function)
+    annotations: dict[str, Any] = getattr(inner, "__annotations__", {})
+    hints: dict[str, Any] = {}
+    for name, annotation in annotations.items():
 
         def probe() -> None: ...
 
         probe.__annotations__ = {name: annotation}
         try:
-            typing.get_type_hints(probe, globalns=module, localns=names, include_extras=True)
-        except Exception:  # noqa: BLE001 - the caller reports the error itself
-            return name
-    return None
+            found = typing.get_type_hints(probe, getattr(inner, "__globals__", {}), dict(names), include_extras=True)
+        except Exception:  # noqa: BLE001 - annotations are code, and may raise anything
+            found = {name: str(annotation)}
+        hints.update(found)
+    return hints
 
 
 def _checked_hint(parameter: inspect.Parameter, hints: Mapping[str, Any], label: str) -> Any:

@@ -29,8 +29,8 @@ from ringfence.ports import OutputSchema
 from ringfence.values import ValueRefused, canonical
 
 _CONFIG: Final = ConfigDict(ser_json_inf_nan="constants", ser_json_bytes="base64")
-_LONGEST_NUMBER: Final = 4_000
-"""Digits. Longer whole numbers cannot be read back: Python refuses to convert more than 4,300."""
+_LONGEST_NUMBER: Final = 4_300
+"""Digits of a whole number that Python still reads back."""
 _DIGITS_AS_ZERO: Final = bytes.maketrans(b"123456789", b"000000000")
 _TOO_LONG: Final = b"0" * (_LONGEST_NUMBER + 1)
 _TYPED: Final = frozenset({"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"})
@@ -170,6 +170,6 @@ def _reason(error: PydanticSerializationError) -> str:
         return "nested too deeply, or cyclic"
     if found := re.search(r"Expected `([^`]*)`", text):
         return f"not what was declared: a part of it should be {found[1]}"
-    if found := re.search(r"(?:Error calling function `[^`]*`|Error serializing to JSON): (\w+)", text):
+    if found := re.search(r"Error calling function `[^`]*`: (\w+)", text):
         return f"its serialiser raised {found[1]}"
     return "not representable as JSON"
