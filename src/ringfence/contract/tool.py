@@ -234,6 +234,13 @@ class Tool(Generic[P, R]):
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a tool cannot change: {name}")
 
+    def __copy__(self) -> Tool[P, R]:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Tool[P, R]:
+        del memo
+        return self
+
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
 
