@@ -5,8 +5,8 @@ Only the value True approves. Everything else denies, and the denial says which 
 the arguments, as a private copy. Knows nothing of states or events; `gate.runner` calls it, between two of them.
 
 Asynchronous handlers run in the event loop, synchronous ones in a daemon thread each, since the obvious one asks with
-`input()`, and a blocked loop could neither expire the question nor serve other calls. What a synchronous handler
-returns is awaited when it can be. A handler that outlives its deadline is left behind and cannot approve any more.
+`input()`, and a blocked loop could neither expire the question nor serve other calls. What a handler returns is
+awaited once; an awaitable that comes out of that is one more wrong type. A handler that outlives its deadline is left behind and cannot approve any more.
 """
 
 from __future__ import annotations
@@ -110,6 +110,8 @@ async def decide(
         return Granted()
     if answer is False:
         return Denied("denied")
+    if inspect.iscoroutine(answer):
+        answer.close()  # somebody forgot an `await` inside the handler
     _log.warning("the approval handler of %s answered with a %s", request.tool, type(answer).__name__)
     return Denied("not_a_bool")
 
