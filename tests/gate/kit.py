@@ -12,10 +12,11 @@ from ringfence.contract.tool import Tool
 from ringfence.contract.toolset import Toolset
 from ringfence.events import EVENT_TYPES, Event
 from ringfence.gate.runner import Gate
-from ringfence.ports import Origin
+from ringfence.ports import ApprovalRequest, Origin, Outcome
 from ringfence.sandbox.local_unsafe import local
 
 T = TypeVar("T")
+Verdict = tuple[str, str | None, int]
 
 ORIGIN = Origin(session_id="s", principal="ada")
 
@@ -71,3 +72,53 @@ class Trace:
 
     def codes(self) -> list[str | None]:
         return [event.meta.get("code") for event in self.events]
+
+
+ARGS = {"cents": 5}
+
+
+async def pay(args: Amount) -> str:
+    """The usual tool."""
+    return f"paid {args.cents} {args.currency}"
+
+
+def yes(request: ApprovalRequest) -> bool:
+    """Approves."""
+    return True
+
+
+def outcome_of(
+    *tools: Tool[..., Any], args: object = ARGS, name: object = "pay", **options: Any
+) -> tuple[Outcome, Trace]:
+    """One call of a fresh gate, and what was said about it."""
+
+    async def body() -> tuple[Outcome, Trace]:
+        of = gate(*tools, **options)
+        trace = Trace(of)
+        outcome = await of.call(name, args, origin=ORIGIN)
+        await of.aclose()
+        return outcome, trace
+
+    return run(body)
+
+
+def verdict(outcome: Outcome) -> Verdict:
+    """Status, code, attempts."""
+    return outcome.status, outcome.error.code if outcome.error else None, outcome.attempts
+
+
+def failing(times: int, error: BaseException, ran: list[int] | None = None) -> Callable[..., Any]:
+    """Raises so many times, then pays. Changes its arguments, which must not change those of the next attempt."""
+    count = 0
+
+    async def execute(args: Amount) -> str:
+        nonlocal count
+        count += 1
+        if ran is not None:
+            ran.append(args.cents)
+        args.cents += 1_000
+        if count <= times:
+            raise error
+        return "paid"
+
+    return execute

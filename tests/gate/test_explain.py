@@ -40,7 +40,7 @@ def test_a_name_that_is_no_text_is_said_to_be_none(name: Any) -> None:
 def test_a_name_is_shown_short_and_writable() -> None:
     assert explain.shown_name("x" * 1000) == "x" * 64 + "…"
     assert explain.shown_name("\ud800") == "?"
-    assert explain.shown_name(None) == "NoneType"
+    assert explain.shown_name(None) == "<NoneType>"
 
 
 @pytest.mark.parametrize("name", ["Not an identifier: secret", "x" * 65])

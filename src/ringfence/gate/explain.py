@@ -41,7 +41,7 @@ def class_name(error: BaseException) -> str:
 def shown_name(name: object) -> str:
     """A requested name, fit for a message and for `Outcome.tool`."""
     if type(name) is not str:
-        return type(name).__name__
+        return f"<{type(name).__name__}>"
     short = name if len(name) <= _SHOWN_NAME else name[:_SHOWN_NAME] + "…"
     return short.encode("utf-8", "replace").decode()
 

@@ -1,0 +1,63 @@
+"""What a gate prepares once per tool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ringfence.errors import ConfigError
+from ringfence.gate.approval import approver
+from ringfence.gate.entries import LiveCall, entry_for
+from ringfence.sandbox.local_unsafe import local
+from tests.gate.kit import ORIGIN, tool
+
+HUMAN = approver(lambda request: True, "approve")  # type: ignore[misc]
+
+
+async def pay(args: Any) -> str:
+    return "paid"
+
+
+def log(_: str) -> None: ...
+
+
+def test_a_tools_own_sandbox_comes_before_the_gates() -> None:
+    own, common = local(unsafe=True), local(unsafe=True)
+    assert entry_for(tool(pay, sandbox=own), sandbox=common, human=None, log=log).driver is own
+    assert entry_for(tool(pay), sandbox=common, human=None, log=log).driver is common
+    assert entry_for(tool(pay), sandbox=None, human=None, log=log).driver is None
+
+
+def test_who_decides_follows_from_the_tools_approval() -> None:
+    def callback(given: Any, info: Any) -> bool:
+        return True
+
+    auto = entry_for(tool(pay), sandbox=None, human=HUMAN, log=log)
+    human = entry_for(tool(pay, approval="human"), sandbox=None, human=HUMAN, log=log)
+    nobody = entry_for(tool(pay, approval="human"), sandbox=None, human=None, log=log)
+    own = entry_for(tool(pay, approval=callback), sandbox=None, human=HUMAN, log=log)
+    assert [(one.plan.asks, one.approver) for one in (auto, human, nobody)] == [
+        (False, None),
+        (True, HUMAN),
+        (True, None),
+    ]
+    assert own.approver is not None
+    assert (own.plan.asks, own.approver.handler, own.approver.form) == (True, callback, "pair")
+
+
+def test_a_callback_with_other_parameters_is_found_before_any_call() -> None:
+    with pytest.raises(ConfigError, match="tool 'pay': approval must take"):
+        entry_for(tool(pay, approval=lambda: True), sandbox=None, human=None, log=log)
+
+
+def test_only_declared_results_are_compared() -> None:
+    assert entry_for(tool(pay, output=str), sandbox=None, human=None, log=log).is_checked
+    assert not entry_for(tool(pay), sandbox=None, human=None, log=log).is_checked
+
+
+def test_a_call_begins_with_nothing_known() -> None:
+    call = LiveCall(
+        name="pay", entry=None, origin=ORIGIN, call_id="c", signal=None, watch=None, encode=False, began=5.0
+    )
+    assert (call.since, call.value, call.result, call.refusal, call.cause, call.cancelled) == (5.0, *[None] * 5)

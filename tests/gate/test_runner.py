@@ -1,0 +1,515 @@
+"""One call from request to outcome, seen from outside: admission, approvals, events, closing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from ringfence.contract.tool import Tool
+from ringfence.errors import (
+    ConfigError,
+    ToolApprovalError,
+    ToolSandboxRequiredError,
+    ToolValidationError,
+)
+from ringfence.gate import machine
+from ringfence.gate import runner as runner_module
+from ringfence.ports import ApprovalRequest, Origin, Position, Signal
+from ringfence.sandbox.local_unsafe import local
+from tests.gate.kit import ARGS, ORIGIN, Amount, Trace, failing, gate, outcome_of, pay, run, tool, verdict, yes
+
+
+def recorder(asked: list[object]) -> Callable[[ApprovalRequest], bool]:
+    """Approves, and remembers that it was asked."""
+
+    def approve(request: ApprovalRequest) -> bool:
+        asked.append(request)
+        return True
+
+    return approve
+
+
+# --- admission ---
+
+
+def test_a_call_is_announced_run_and_completed() -> None:
+    outcome, trace = outcome_of(tool(pay))
+    assert (verdict(outcome), outcome.value, outcome.tool) == (("succeeded", None, 1), "paid 5 EUR", "pay")
+    assert trace.types == ["tool.called", "tool.completed"]
+    assert outcome.unwrap() == "paid 5 EUR"
+
+
+def test_canonical_text_is_as_good_as_an_object() -> None:
+    assert outcome_of(tool(pay), args=b'{"cents":5}')[0].value == "paid 5 EUR"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {},
+        {"cents": "5"},
+        {"cents": True},
+        {"cents": 5, "extra": 1},
+        [],
+        None,
+        "",
+        7,
+        {"cents": float("nan")},
+        b"",
+        b"[1",
+    ],
+)
+def test_invalid_arguments_are_refused_before_anything_happens(args: object) -> None:
+    asked: list[object] = []
+    careful = tool(pay, approval=recorder(asked), retries=3, on_error=asked.append)
+    outcome, trace = outcome_of(careful, args=args)
+    assert (verdict(outcome), asked) == (("refused", "invalid_input", 0), [])
+    assert (trace.types, trace.seed()) == (["tool.rejected"], [])
+    assert outcome.error is not None
+    with pytest.raises(ToolValidationError) as caught:
+        outcome.unwrap()
+    assert caught.value.issues == outcome.error.issues != ()
+
+
+def test_the_error_names_the_place_and_not_the_value() -> None:
+    outcome, _ = outcome_of(tool(pay), args={"cents": "secret"})
+    assert outcome.error is not None
+    assert outcome.error.issues[0]["path"] == "cents"
+    assert "secret" not in repr(outcome.error)
+
+
+def test_an_unknown_tool_is_refused_with_the_nearest_name() -> None:
+    outcome, trace = outcome_of(tool(pay), name="pya")
+    assert (verdict(outcome), outcome.tool) == (("refused", "unknown_tool", 0), "pya")
+    assert outcome.error is not None
+    assert outcome.error.hint == "did you mean 'pay'?"
+    assert [(event.type, event.tool) for event in trace.events] == [("tool.rejected", "pya")]
+
+
+@pytest.mark.parametrize("name", ["pay\nsecret", "x" * 100, "é", "", None, 7, b"pay"])
+def test_a_name_that_is_no_plain_word_stays_out_of_events(name: object) -> None:
+    outcome, trace = outcome_of(tool(pay), name=name)
+    assert verdict(outcome) == ("refused", "unknown_tool", 0)
+    assert [(event.type, event.tool) for event in trace.events] == [("tool.rejected", None)]
+
+
+def test_a_tool_without_a_sandbox_is_refused_at_call_time() -> None:
+    asked: list[object] = []
+    outcome, trace = outcome_of(
+        tool(pay, approval="human", on_error=asked.append), sandbox=None, approve=recorder(asked)
+    )
+    assert (verdict(outcome), trace.types, asked) == (("refused", "sandbox_required", 0), ["tool.rejected"], [])
+    with pytest.raises(ToolSandboxRequiredError, match="'pay' has no sandbox"):
+        outcome.unwrap()
+
+
+def test_starting_names_every_tool_without_a_sandbox() -> None:
+    of = gate(tool(pay, "one", sandbox=local(unsafe=True)), tool(pay, "two"), tool(pay, "three"), sandbox=None)
+    with pytest.raises(ToolSandboxRequiredError, match="no explicit sandbox for two, three"):
+        of.start()
+    gate(tool(pay, sandbox=local(unsafe=True)), sandbox=None).start()
+    gate(sandbox=None).start()
+
+
+def test_starting_warns_once_of_tools_that_nobody_can_approve(caplog: pytest.LogCaptureFixture) -> None:
+    of = gate(tool(pay, "one", approval="human"), tool(pay, "two"), tool(pay, "three", approval="human"))
+    of.start()
+    of.start()
+    assert [record.getMessage() for record in caplog.records] == [
+        "one, three need approval, and approve= is not set: every call will be denied"
+    ]
+
+
+@pytest.mark.parametrize("options", [{"approval_timeout": 0}, {"approval_timeout": True}, {"approve": 7}])
+def test_wrong_options_are_found_while_building(options: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError):
+        gate(tool(pay), **options)
+
+
+class OwnSchema:
+    """An input contract that is not ours, and breaks."""
+
+    def validate(self, data: bytes) -> Any:
+        raise ZeroDivisionError("secret")
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "object", "properties": {}}
+
+
+def test_a_validator_that_breaks_refuses_the_call() -> None:
+    broken = tool(pay)
+    object.__setattr__(broken, "input", OwnSchema())
+    outcome, _ = outcome_of(broken)
+    assert verdict(outcome) == ("refused", "invalid_input", 0)
+    assert outcome.error is not None
+    assert outcome.error.issues[0]["message"] == "the validator raised ZeroDivisionError"
+
+
+# --- approvals ---
+
+
+def test_an_approved_call_runs_what_was_approved() -> None:
+    seen: list[ApprovalRequest] = []
+
+    async def approve(request: ApprovalRequest) -> bool:
+        seen.append(request)
+        request.input.cents = 10_000
+        return True
+
+    outcome, trace = outcome_of(tool(pay, approval="human", effect="write"), approve=approve)
+    assert outcome.value == "paid 5 EUR"
+    assert trace.types == ["approval.required", "approval.granted", "tool.called", "tool.completed"]
+    (request,) = seen
+    assert request.arguments == {"cents": 5, "currency": "EUR"}
+    assert request.digest.startswith("sha256:")
+    assert (request.tool, request.session_id, request.principal, request.effect) == ("pay", "s", "ada", "write")
+    assert request.call_id == outcome.call_id
+
+
+@pytest.mark.parametrize(
+    ("approve", "reason"),
+    [
+        (lambda request: False, "denied"),  # type: ignore[misc]
+        (lambda request: "yes", "not_a_bool"),  # type: ignore[misc]
+        (lambda request: 1 / 0, "handler_failed"),  # type: ignore[misc]
+        (None, "no_handler"),
+    ],
+)
+def test_a_denied_call_does_not_run_and_the_event_says_why(approve: Any, reason: str) -> None:
+    later: list[object] = []
+    outcome, trace = outcome_of(
+        tool(pay, approval="human", retries=2, on_error=later.append),
+        approve=approve,
+    )
+    assert (verdict(outcome), later) == (("refused", "approval_denied", 0), [])
+    assert trace.types == ["approval.required", "approval.denied", "tool.rejected"]
+    assert trace.events[1].meta["reason"] == reason
+    with pytest.raises(ToolApprovalError):
+        outcome.unwrap()
+
+
+def test_silence_expires_into_a_refusal() -> None:
+    async def approve(request: ApprovalRequest) -> bool:
+        await asyncio.Event().wait()
+        return True
+
+    outcome, trace = outcome_of(tool(pay, approval="human"), approve=approve, approval_timeout=0.001)
+    assert verdict(outcome) == ("refused", "approval_expired", 0)
+    assert trace.events[1].meta["reason"] == "expired"
+
+
+def test_a_person_is_asked_once_however_often_the_tool_fails() -> None:
+    asked: list[object] = []
+
+    async def fail(args: Amount) -> None:
+        raise ValueError
+
+    def approve(given: Any, info: Any) -> bool:
+        asked.append(given)
+        return True
+
+    outcome, trace = outcome_of(tool(fail, approval=approve, retries=2))
+    assert (verdict(outcome), len(asked)) == (("failed", "tool_raised", 3), 1)
+    assert trace.seed() == ["approval.required", "approval.granted", *["tool.called", "tool.failed"] * 3]
+
+
+def test_approval_time_is_not_the_tools() -> None:
+    async def approve(request: ApprovalRequest) -> bool:
+        await asyncio.sleep(0.03)
+        return True
+
+    outcome, _ = outcome_of(tool(pay, approval="human", timeout=0.02), approve=approve)
+    assert verdict(outcome) == ("succeeded", None, 1)
+
+
+class Watch:
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def approval_began(self) -> None:
+        self.heard.append("began")
+
+    def approval_ended(self) -> None:
+        self.heard.append("ended")
+
+
+@pytest.mark.parametrize(
+    ("options", "approve", "heard"),
+    [
+        ({"approval": "human"}, lambda request: True, ["began", "ended"]),  # type: ignore[misc]
+        ({"approval": "human"}, lambda request: 1 / 0, ["began", "ended"]),  # type: ignore[misc]
+        ({"approval": "human"}, None, []),
+        ({}, None, []),
+    ],
+)
+def test_the_owner_of_a_deadline_hears_when_somebody_is_waited_for(
+    options: dict[str, Any], approve: Any, heard: list[str]
+) -> None:
+    async def body() -> None:
+        watch = Watch()
+        await gate(tool(pay, **options), approve=approve).call("pay", ARGS, origin=ORIGIN, watch=watch)
+        assert watch.heard == heard
+
+    run(body)
+
+
+class Uncopyable(Amount):
+    def __deepcopy__(self, memo: Any = None) -> Any:
+        raise ValueError("secret")
+
+
+def test_arguments_that_nobody_can_be_shown_are_not_approved() -> None:
+    careful = Tool("pay", "Pay.", Uncopyable, pay, approval="human")
+    outcome, trace = outcome_of(careful, approve=yes)
+    assert verdict(outcome) == ("refused", "approval_denied", 0)
+    assert trace.events[1].meta["reason"] == "handler_failed"
+
+
+# --- events and ids ---
+
+
+def test_events_say_where_a_call_came_from_and_how_long_it_took() -> None:
+    async def body() -> None:
+        ticks = iter(range(100))
+        of = gate(tool(pay), clock=lambda: float(next(ticks)))
+        trace = Trace(of)
+        position = Position(line=12, site="a", task="0", sequence=0)
+        origin = Origin(session_id="chat", run_id="r1", position=position)
+        outcome = await of.call("pay", ARGS, origin=origin, call_id="mine")
+        called, completed = trace.events
+        assert (called.type, called.tool, called.session_id) == ("tool.called", "pay", "chat")
+        shared = {"call_id": "mine", "attempt": 1, "max_attempts": 1, "run_id": "r1", "line": 12}
+        assert called.meta == shared
+        assert completed.meta == {**shared, "duration": 1.0}
+        assert (outcome.call_id, outcome.duration) == ("mine", 3.0)
+
+    run(body)
+
+
+def test_call_ids_are_unique_within_and_between_gates() -> None:
+    async def body() -> None:
+        gates = [gate(tool(pay)) for _ in range(3)]
+        outcomes = await asyncio.gather(*(of.call("pay", ARGS, origin=ORIGIN) for of in gates for _ in range(50)))
+        assert len({outcome.call_id for outcome in outcomes}) == 150
+
+    run(body)
+
+
+def test_a_failing_subscriber_changes_nothing() -> None:
+    async def body() -> None:
+        ran: list[int] = []
+        of = gate(tool(failing(1, ValueError(), ran), retries=1, approval="human"), approve=yes)
+        trace = Trace(of)
+        plain = of.hub.statistics()
+
+        def failing_handler(event: Any) -> None:
+            raise ValueError
+
+        async def failing_later(event: Any) -> None:
+            raise ValueError
+
+        for handler in (failing_handler, failing_later):
+            of.hub.on(None, handler)
+        outcome = await of.call("pay", ARGS, origin=ORIGIN)
+        await of.aclose()
+        assert (verdict(outcome), len(ran)) == (("succeeded", None, 2), 2)
+        assert trace.seed() == [
+            "approval.required",
+            "approval.granted",
+            *["tool.called", "tool.failed", "tool.called", "tool.completed"],
+        ]
+        assert of.hub.statistics().failed == 2 * 6 + plain.failed
+
+    run(body)
+
+
+def test_what_a_tool_logs_reaches_the_operators(caplog: pytest.LogCaptureFixture) -> None:
+    async def execute(args: Amount, ctx: Any) -> None:
+        ctx.log("half way")
+
+    caplog.set_level(logging.INFO, "ringfence.tools")
+    outcome_of(tool(execute))
+    assert [record.getMessage() for record in caplog.records] == ["pay: half way"]
+
+
+def test_the_context_says_which_call_it_is() -> None:
+    seen: list[Any] = []
+
+    async def execute(args: Amount, ctx: Any) -> None:
+        seen.append(ctx)
+        raise ValueError
+
+    outcome, _ = outcome_of(tool(execute, retries=1, timeout=5.0), clock=lambda: 100.0)
+    assert [(ctx.attempt, ctx.max_attempts, ctx.deadline) for ctx in seen] == [(1, 2, 105.0), (2, 2, 105.0)]
+    assert {(ctx.session_id, ctx.principal, ctx.call_id) for ctx in seen} == {("s", "ada", outcome.call_id)}
+    assert len({ctx.idempotency_key for ctx in seen}) == 1
+
+
+def test_logs_hold_classes_only(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    outcome_of(tool(failing(9, ValueError("secret"))), args={"cents": 424242})
+    assert "attempt 1 raised ValueError" in caplog.text
+    assert "secret" not in caplog.text
+    assert "424242" not in caplog.text
+
+
+# --- closing ---
+
+
+class Closing:
+    """A driver that counts how often it is closed."""
+
+    name = "counting"
+    permissions = None
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.closed = 0
+        self.error = error
+
+    def guarantees(self) -> Mapping[str, str]:
+        return {}
+
+    async def run(self, fn: Callable[..., Any], args: list[Any], *, signal: Signal | None = None) -> Any:
+        return await fn(*args)
+
+    async def aclose(self) -> None:
+        self.closed += 1
+        if self.error is not None:
+            raise self.error
+
+
+def test_closing_closes_every_distinct_driver_once() -> None:
+    async def body() -> None:
+        common, own = Closing(), Closing()
+        of = gate(tool(pay, "one"), tool(pay, "two", sandbox=own), tool(pay, "three", sandbox=own), sandbox=common)
+        await asyncio.gather(of.aclose(), of.aclose())
+        await of.aclose()
+        assert (common.closed, own.closed, of.drivers) == (1, 1, (common, own))
+        with pytest.raises(ConfigError) as caught:
+            await of.call("one", ARGS, origin=ORIGIN)
+        assert caught.value.code == "not_running"
+
+    run(body)
+
+
+def test_every_driver_is_tried_although_some_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body() -> None:
+        first, second, third = Closing(ValueError("a")), Closing(), Closing(ValueError("b"))
+        of = gate(tool(pay, "two", sandbox=second), tool(pay, "three", sandbox=third), sandbox=first)
+        with pytest.raises(ExceptionGroup) as caught:
+            await of.aclose()
+        assert [str(error) for error in caught.value.exceptions] == ["a", "b"]
+        assert (first.closed, second.closed, third.closed) == (1, 1, 1)
+
+    run(body)
+
+
+def test_a_driver_that_does_not_close_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner_module, "DRIVER_CLOSE", 0.01)
+
+    class Stuck(Closing):
+        async def aclose(self) -> None:
+            await asyncio.Event().wait()
+
+    async def body() -> None:
+        with pytest.raises(ExceptionGroup):
+            await gate(tool(pay), sandbox=Stuck()).aclose()
+
+    run(body)
+
+
+def test_closing_lets_running_calls_finish() -> None:
+    async def body() -> None:
+        entered, release = asyncio.Event(), asyncio.Event()
+
+        async def execute(args: Amount) -> str:
+            entered.set()
+            await release.wait()
+            return "paid"
+
+        of = gate(tool(execute))
+        call = asyncio.create_task(of.call("pay", ARGS, origin=ORIGIN))
+        await entered.wait()
+        closing = asyncio.create_task(of.aclose())
+        await asyncio.sleep(0)
+        assert not closing.done()
+        release.set()
+        await closing
+        assert (await call).value == "paid"
+
+    run(body)
+
+
+def test_closing_stops_what_does_not_finish_without_cancelling_its_caller() -> None:
+    async def body() -> None:
+        entered = asyncio.Event()
+
+        async def execute(args: Amount) -> None:
+            entered.set()
+            await asyncio.Event().wait()
+
+        of = gate(tool(execute, effect="write"))
+        call = asyncio.create_task(of.call("pay", ARGS, origin=ORIGIN))
+        await entered.wait()
+        await of.aclose(drain=0.001)
+        assert verdict(await call) == ("unknown", "interrupted", 1)
+        assert not call.cancelled()
+
+    run(body)
+
+
+@pytest.mark.parametrize("stage", ["asking", "granted", "recovering", "waiting"])
+def test_closing_stops_a_call_wherever_it_is(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "RETRY_PAUSE", 0.05)
+
+    async def body() -> None:
+        entered, forever = asyncio.Event(), asyncio.Event()
+
+        async def approve(request: ApprovalRequest) -> bool:
+            if stage == "asking":
+                entered.set()
+                await forever.wait()
+            if stage == "granted":
+                entered.set()
+                try:
+                    await forever.wait()
+                except asyncio.CancelledError:
+                    return True
+            return True
+
+        async def on_error(error: BaseException) -> None:
+            entered.set()
+            await forever.wait()
+
+        of = gate(
+            tool(
+                failing(9, ValueError()),
+                approval="human",
+                on_error=on_error if stage == "recovering" else None,
+                retries=int(stage == "waiting"),
+            ),
+            approve=approve,
+        )
+        of.hub.on("tool.failed", lambda event: entered.set())
+        call = asyncio.create_task(of.call("pay", ARGS, origin=ORIGIN))
+        await entered.wait()
+        await of.aclose(drain=0.001)
+        outcome = await call
+        assert outcome.error is not None
+        assert outcome.error.code == "interrupted"
+        assert outcome.attempts == (0 if stage in ("asking", "granted") else 1)
+
+    run(body)
+
+
+def test_a_gate_serves_several_loops() -> None:
+    of = gate(tool(pay))
+
+    async def body() -> str:
+        return (await of.call("pay", ARGS, origin=ORIGIN)).value
+
+    assert [asyncio.run(body()) for _ in range(3)] == ["paid 5 EUR"] * 3
