@@ -19,6 +19,10 @@ MAX_DESCRIPTION: Final = 16 * KIB
 """Characters. A description is read by a model with every request."""
 
 
+OnError = Callable[[Exception], Any]
+"""Makes a result out of the last exception; sync or async."""
+
+
 class Rules(TypedDict, total=False):
     """Options that `Tool`, `@tool` and `Tool.from_function` share; what they mean is said at `Tool`."""
 
@@ -26,7 +30,7 @@ class Rules(TypedDict, total=False):
     timeout: float | None
     retries: int
     approval: Approval
-    on_error: Callable[..., Any] | None
+    on_error: OnError | None
     sandbox: Driver | None
     effect: Effect | None
     idempotent: bool | None

@@ -22,7 +22,7 @@ from ringfence.contract.function import FunctionInput
 from ringfence.contract.hints import UNDECLARED, check_kind, parameter_names, read_function
 from ringfence.contract.names import check_tool_name, suggest
 from ringfence.contract.output import as_output_schema
-from ringfence.contract.rules import Rules
+from ringfence.contract.rules import OnError, Rules
 from ringfence.contract.schema import as_input_schema
 from ringfence.errors import ConfigError
 from ringfence.limits import KIB, ValueBudget, parse_count, parse_seconds
@@ -84,7 +84,7 @@ class Tool(Generic[P, R]):
     retries: int
     """Attempts after the first."""
     approval: Approval
-    on_error: Callable[..., Any] | None
+    on_error: OnError | None
     """Makes a fallback result out of the last exception, when all attempts failed."""
     sandbox: Driver | None
     """Where it runs; None leaves that to the boundary."""
