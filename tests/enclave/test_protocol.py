@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ringfence.enclave import protocol
 from ringfence.enclave.protocol import Call, Done, Failed, FrameReader, Print, Ready, RunRequest, WireViolation, decode
 from ringfence.errors import ErrorInfo
+from ringfence.limits import ValueBudget
 
 CALL: dict[str, Any] = {"t": "call", "id": 1, "name": "a", "args": {}, "line": 1, "site": "1:2", "task": "0", "seq": 0}
 
@@ -107,7 +108,7 @@ def test_the_run_frame_carries_what_replay_will_need() -> None:
         clock=5,
         seed="00ff",
     )
-    assert body(protocol.run_frame(request)) == {
+    assert body(protocol.run_frame(request, ValueBudget())) == {
         "t": "run",
         "run": "r_1",
         "source": "1",
@@ -115,6 +116,7 @@ def test_the_run_frame_carries_what_replay_will_need() -> None:
         "effects": {"del": "write"},
         "clock": 5,
         "seed": "00ff",
+        "max_value": 5242880,
         "inputs": {"a": 1},
     }
 

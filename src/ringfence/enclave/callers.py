@@ -16,7 +16,7 @@ from ringfence import values
 from ringfence.contract.hints import UNDECLARED
 from ringfence.contract.output import PydanticOutput
 from ringfence.enclave.protocol import clip
-from ringfence.errors import CODES, ErrorInfo, Family, Status, ToolError
+from ringfence.errors import CODES, ConfigError, ErrorInfo, Family, Status, ToolError
 from ringfence.gate.runner import Gate
 from ringfence.limits import ValueBudget
 from ringfence.ports import Answer, CallWatch, Effect, Origin
@@ -40,7 +40,10 @@ class GateCaller:
         return self._effects
 
     async def call(self, name: str, args: bytes, origin: Origin, call_id: str, watch: CallWatch) -> Answer:
-        outcome = await self._gate.call(name, args, origin=origin, call_id=call_id, watch=watch, encode=True)
+        try:
+            outcome = await self._gate.call(name, args, origin=origin, call_id=call_id, watch=watch, encode=True)
+        except ConfigError as error:  # the boundary was closed meanwhile
+            return _error_answer(error.info(), "refused")
         if outcome.error is not None:
             return _error_answer(outcome.error, outcome.status)
         return _within(outcome.encoded or b"null", self._budget)
@@ -78,7 +81,9 @@ class HandlerCaller:
             if task is not None and task.cancelling():
                 raise
             return _error_answer(_raised(asyncio.CancelledError("cancelled")), "failed")
-        except Exception as error:  # noqa: BLE001 - a handler may raise anything; it is data from here on
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a handler may raise anything; it is data from here on
             return _error_answer(_raised(error), "failed")
         try:
             data = self._output.dump(value)
@@ -89,23 +94,25 @@ class HandlerCaller:
 
 def _is_bridge_name(name: str) -> bool:
     """Names that every adapter can carry (enclave catalogue, D4k)."""
-    return name[0].isascii() and name[0].isalpha() and all(c.isascii() and (c.isalnum() or c in ":._-") for c in name)
+    return name[:1].isascii() and name[:1].isalpha() and all(c.isascii() and (c.isalnum() or c in ":._-") for c in name)
 
 
 def _raised(error: BaseException) -> ErrorInfo:
     """A handler's exception as data: class name, text, and its own code when it is text."""
     name = type(error).__name__
-    text = error.text if isinstance(error, ToolError) else _text(error)
-    code = getattr(error, "code", None)
-    data = {"code": code[:128]} if isinstance(code, str) else {}
-    return ErrorInfo(code="tool_raised", message=clip(text or "Tool call failed", 4096), name=name, data=data)
+    text = _attempt(lambda: error.text if isinstance(error, ToolError) else str(error)) or "Tool call failed"
+    code = _attempt(lambda: getattr(error, "code", None))
+    data = {"code": code[:128]} if code else {}
+    return ErrorInfo(code="tool_raised", message=clip(text, 4096), name=name, data=data)
 
 
-def _text(error: BaseException) -> str:
+def _attempt(read: Callable[[], object]) -> str | None:
+    """Text of an exception of which every part may raise, as Unicode; None when it is not text."""
     try:
-        return str(error)
-    except Exception:  # noqa: BLE001 - the exception's own __str__ failed; its class is all there is
-        return type(error).__name__
+        text = read()
+    except Exception:  # noqa: BLE001 - the exception's own __str__ or property failed; its class is all there is
+        return None
+    return text.encode("utf-8", "replace").decode() if isinstance(text, str) else None
 
 
 def _error_answer(error: ErrorInfo, status: Status) -> Answer:

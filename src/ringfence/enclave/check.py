@@ -1,4 +1,4 @@
-"""What can be seen in a script before it runs: calls that nobody awaits.
+"""What can be seen in a script before it runs: calls of tools, and of its own coroutines, that nobody awaits.
 
 Findings carry the line and the smallest fix, so that a model repairs the script before any tool has run. Advice, not
 the wall: the kernel and the gate hold whatever this misses. Pure, standard library only: it runs in the jailed guest.
@@ -8,9 +8,10 @@ Knows the names through which a script reaches tools, nothing about the tools.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeGuard
 
 MAX_FINDINGS: Final = 20
 
@@ -32,47 +33,68 @@ def check(tree: ast.Module, namespaces: Collection[str]) -> list[Found]:
     """Findings in source order. `namespaces`: names whose methods are tools (`tools`, `mail`)."""
     nodes = list(ast.walk(tree))
     used = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    own = {node.name for node in tree.body if isinstance(node, ast.AsyncFunctionDef) and _makes_coroutine(node)}
     reachable = used & {"call_tool", *namespaces}
-    if not reachable:
+    own &= used
+    if not reachable and not own:
         return []
-    reachable -= _bound_names(nodes)
-    finder = _Unawaited(reachable & {"call_tool"}, reachable - {"call_tool"})
+    bound = _bound_names(nodes)
+    reachable = {name for name in reachable if not bound[name]}
+    own = {name for name in own if bound[name] == 1}
+    finder = _Unawaited(own | (reachable & {"call_tool"}), reachable - {"call_tool"}, own)
     return sorted(finder.visit(tree, nodes), key=lambda found: (found.line, found.column))[:MAX_FINDINGS]
 
 
-def _bound_names(nodes: Iterable[ast.AST]) -> set[str]:
-    """Names that the script binds itself anywhere: about those nothing is claimed."""
-    bound: set[str] = set()
+def _makes_coroutine(node: ast.AsyncFunctionDef) -> bool:
+    """Whether calling it gives a coroutine: no decorator has a say, and it is not a generator."""
+    if node.decorator_list:
+        return False
+    stack: list[ast.AST] = list(node.body)
+    while stack:
+        inner = stack.pop()
+        if isinstance(inner, ast.Yield):
+            return False
+        if not isinstance(inner, (*_SCOPES, ast.ClassDef)):
+            stack.extend(ast.iter_child_nodes(inner))
+    return True
+
+
+def _bound_names(nodes: Iterable[ast.AST]) -> Counter[str]:
+    """How often the script binds each name anywhere: about a name that it changes nothing is claimed."""
+    bound: Counter[str] = Counter()
     for node in nodes:
         match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                bound.add(name)
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+                bound[name] += 1
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                bound.add(name)
+                bound[name] += 1
             case ast.alias(name=name, asname=alias):
-                bound.add(alias or name.partition(".")[0])
+                bound[alias or name.partition(".")[0]] += 1
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                bound[name] += 1
             case _:
                 pass
     return bound
 
 
 class _Unawaited:
-    """Finds tool calls in places where only their result makes sense, or where it is dropped."""
+    """Finds calls in places where only their result makes sense, or where it is dropped."""
 
-    def __init__(self, callers: set[str], spaces: set[str]) -> None:
+    def __init__(self, callers: set[str], spaces: set[str], own: set[str]) -> None:
         self._callers = callers
         self._spaces = spaces
+        self._own = own
 
     def visit(self, tree: ast.Module, nodes: Iterable[ast.AST]) -> Iterator[Found]:
         yield from self._last_value(tree.body)
         for node in nodes:
             for child in self._needs_result(node):
-                if self._is_tool_call(child):
+                if self._is_call(child):
                     yield self._found(child, _place(node))
 
     def _last_value(self, body: list[ast.stmt]) -> Iterator[Found]:
         for node in _own_statements(body):
-            if isinstance(node, ast.Return) and node.value is not None and self._is_tool_call(node.value):
+            if isinstance(node, ast.Return) and node.value is not None and self._is_call(node.value):
                 yield self._found(node.value, "returned")
 
     def _needs_result(self, node: ast.AST) -> list[ast.expr]:
@@ -98,7 +120,7 @@ class _Unawaited:
             case _:
                 return []
 
-    def _is_tool_call(self, node: ast.expr) -> bool:
+    def _is_call(self, node: ast.expr) -> TypeGuard[ast.Call]:
         match node:
             case ast.Call(func=ast.Name(id=name)):
                 return name in self._callers
@@ -111,11 +133,12 @@ class _Unawaited:
         text = ast.unparse(call)
         short = text if len(text) <= 60 else text[: text.index("(")] + "(…)"
         fix = f"await {short}" if place in ("returned", "dropped") else f"(await {short})"
+        what = "it" if isinstance(call.func, ast.Name) and call.func.id in self._own else "the tool"
         return Found(
             code="UNAWAITED_CALL",
             line=call.lineno,
             column=call.col_offset + 1,
-            message=f"{text.partition('(')[0]}(…) is {place} without await, so the tool would never run",
+            message=f"{text.partition('(')[0]}(…) is {place} without await, so {what} would never run",
             fix=f"write: {fix}",
         )
 

@@ -35,6 +35,7 @@ class Pool:
         self._target = waiting
         self._zygote: Zygote | None = None
         self._starting = asyncio.Lock()
+        self._filling = asyncio.Lock()
         self._waiting: deque[Channel] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -69,7 +70,11 @@ class Pool:
     async def _spawn(self) -> Channel:
         zygote = await self._running_zygote()
         channel = Channel(zygote.fork(), self._frame_limit)
-        await channel.connect()
+        try:
+            await channel.connect()
+        except BaseException:  # cancelled in between: nobody else knows this child
+            self.release(channel)
+            raise
         return channel
 
     async def _running_zygote(self) -> Zygote:
@@ -86,15 +91,16 @@ class Pool:
         asyncio.get_running_loop().call_later(REFILL_DELAY, self._refill)
 
     def _refill(self) -> None:
-        if not self._closed and len(self._waiting) < self._target:
+        if not self._closed and not self._filling.locked():
             self._background(self._fill())
 
     async def _fill(self) -> None:
-        with contextlib.suppress(SandboxFault):  # the next run meets the same fault, and reports it
-            while not self._closed and len(self._waiting) < self._target:
-                channel = await self._spawn()
-                self._waiting.append(channel)
-                await channel.wait_ready(READY_TIMEOUT)
+        async with self._filling:
+            with contextlib.suppress(SandboxFault):  # the next run meets the same fault, and reports it
+                while not self._closed and len(self._waiting) < self._target:
+                    channel = await self._spawn()
+                    self._waiting.append(channel)
+                    await channel.wait_ready(READY_TIMEOUT)
 
     async def warm(self) -> None:
         """Start the zygote and its waiting children now.

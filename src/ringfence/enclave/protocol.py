@@ -15,8 +15,8 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from ringfence.errors import ErrorInfo
-from ringfence.limits import KIB, RunLimits
+from ringfence.errors import CODES, ErrorInfo
+from ringfence.limits import KIB, RunLimits, ValueBudget
 
 HEADER: Final = 4
 ENVELOPE: Final = 64 * KIB
@@ -74,7 +74,7 @@ class Finding(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     fix: _Text
 
 
-FailureKind = Literal["raised", "rejected", "memory", "unawaited", "value", "deadlock"]
+FailureKind = Literal["raised", "rejected", "memory", "unawaited", "value", "large", "deadlock"]
 
 
 class Failed(Frame, tag="failed", frozen=True):
@@ -181,7 +181,7 @@ class RunRequest:
     """Hexadecimal seed of the guest's randomness and ids."""
 
 
-def run_frame(request: RunRequest) -> bytes:
+def run_frame(request: RunRequest, budget: ValueBudget) -> bytes:
     """The frame that starts a script."""
     head = {
         "t": "run",
@@ -191,6 +191,7 @@ def run_frame(request: RunRequest) -> bytes:
         "effects": dict(request.effects),
         "clock": request.clock,
         "seed": request.seed,
+        "max_value": budget.size,
     }
     body = msgspec.json.encode(head)
     return frame(body[:-1] + b',"inputs":' + request.inputs + b"}")
@@ -207,7 +208,7 @@ def error_frame(call_id: int, tool: str, error: ErrorInfo, *, terminal: bool, re
         "t": "err",
         "id": call_id,
         "tool": tool,
-        "code": error.code,
+        "code": own_code(error) or error.code,
         "name": (error.name or "ToolError")[:128],
         "message": clip(error.message, 4096),
         "hint": error.hint and clip(error.hint, 1024),
@@ -215,6 +216,12 @@ def error_frame(call_id: int, tool: str, error: ErrorInfo, *, terminal: bool, re
         "returnable": returnable,
     }
     return frame(json.dumps(body).encode())
+
+
+def own_code(error: ErrorInfo) -> str | None:
+    """The code that a tool gave its own failure (`rf.ToolError(code=…)`). Host codes cannot be replaced by it."""
+    code = error.data.get("code")
+    return code if error.code == "tool_raised" and isinstance(code, str) and code not in CODES else None
 
 
 def clip(text: str, limit: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from ringfence.enclave.protocol import Failed
+from ringfence.enclave.protocol import Failed, own_code
 from ringfence.errors import CODES, ErrorInfo, Status
 
 RunStatus = Literal["succeeded", "failed", "interrupted"]
@@ -95,8 +95,16 @@ def from_call(failure: CallFailure, line: int | None, **data: Any) -> ErrorInfo:
         name=error.name,
         line=line,
         issues=error.issues,
-        data=MappingProxyType({"code": error.code, "tool": failure.tool, "call_id": failure.call_id, **data}),
+        data=MappingProxyType(
+            {**_own(error), "code": error.code, "tool": failure.tool, "call_id": failure.call_id, **data}
+        ),
     )
+
+
+def _own(error: ErrorInfo) -> dict[str, str]:
+    """The code that the tool itself gave its failure."""
+    code = own_code(error)
+    return {} if code is None else {"tool_code": code}
 
 
 _GUEST_HINTS: Final[Mapping[str, str]] = MappingProxyType(
@@ -132,11 +140,13 @@ def from_guest(frame: Failed, failure: CallFailure | None, calls_made: int) -> E
             hint = "work on less data at a time, or raise memory_limit"
             return run_error("memory_limit", "the script used up its memory", hint=hint, line=frame.line, **trace)
         case "unawaited":
-            hint = f"line {frame.line}: write await before the call"
+            hint = f"line {frame.line}: write await before the call" if frame.line else "write await before the call"
             return _named(run_error("script_raised", frame.message, hint=hint, line=frame.line), frame.name)
         case "value":
             hint = "return numbers, text, lists and dicts with text keys"
             return _named(run_error("script_raised", frame.message, hint=hint), frame.name)
+        case "large":
+            return run_error("result_too_large", frame.message, hint="return a summary")
         case "deadlock":
             hint = "await something that a tool call or a sleep completes"
             return _named(run_error("script_raised", frame.message, hint=hint, line=frame.line), frame.name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import hashlib
 import sys
 from collections.abc import Coroutine, Mapping
 from typing import Any, Final, NoReturn
@@ -16,6 +17,8 @@ from typing import Any, Final, NoReturn
 from ringfence.enclave.engines import guest_values
 from ringfence.enclave.engines.guest_wire import Channel, dumps
 
+MAX_NAME: Final = 256
+MAX_PATH: Final = 200
 MISSING: Final = object()
 
 
@@ -54,6 +57,24 @@ class _TaskState:
         self.children = 0
 
 
+class _Unstarted:
+    """A call that was made and has not begun."""
+
+    __slots__ = ("line", "name", "task")
+
+    def __init__(self, name: str, line: int) -> None:
+        self.name = name
+        self.line = line
+        self.task: asyncio.Task[Any] | None = None
+
+
+def _child_path(parent: _TaskState) -> str:
+    path = f"{parent.path}.{parent.children}" if parent.path else str(parent.children)
+    if len(path) > MAX_PATH:  # a task tree hundreds of levels deep: a name as good, of a bounded size
+        return f"~{hashlib.sha256(path.encode()).hexdigest()[:32]}"
+    return path
+
+
 class Bridge:
     """One run's calls."""
 
@@ -64,16 +85,19 @@ class Bridge:
         self._names: dict[str, str] = {}
         self._created = 0
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self.unstarted: dict[int, tuple[str, int]] = {}
-        """Calls that exist but were never awaited: number to name and line."""
+        self._unstarted: dict[int, _Unstarted] = {}
+        self.max_bytes = 0
+        """Bytes of JSON that a call's arguments may have."""
         self._root = _TaskState("")
         self._states: dict[asyncio.Task[Any], _TaskState] = {}
         loop.set_task_factory(self._make_task)  # type: ignore[arg-type]
 
-    def _make_task(self, loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, Any], **options: Any) -> Any:
+    def _make_task(self, loop: asyncio.AbstractEventLoop, coro: Any, **options: Any) -> asyncio.Task[Any]:
         parent = self._state(asyncio.current_task(loop))
         task = asyncio.Task(coro, loop=loop, **options)
-        self._states[task] = _TaskState(f"{parent.path}.{parent.children}" if parent.path else str(parent.children))
+        self._states[task] = _TaskState(_child_path(parent))
+        if getattr(coro, "cr_code", None) is Bridge._call.__code__:
+            self._unstarted[coro.cr_frame.f_locals["number"]].task = task
         parent.children += 1
         task.add_done_callback(self._forget)
         return task
@@ -88,6 +112,12 @@ class Bridge:
         """Start numbering again after the rehearsal's tasks."""
         self._root = _TaskState("")
         self._states.clear()
+
+    def unawaited(self) -> tuple[str, int] | None:
+        """Name and line of the first call that exists but will never run: nobody awaited it, no task was cancelled."""
+        left = [call for call in self._unstarted.values() if call.task is None or not call.task.done()]
+        first = min(left, key=lambda call: call.line, default=None)
+        return None if first is None else (first.name, first.line)
 
     def call_tool(self, name: str, args: object = MISSING, throw_on_error: object = True) -> Coroutine[Any, Any, Any]:
         """Call a tool with a mapping of arguments and return its result.
@@ -104,15 +134,15 @@ class Bridge:
             raise TypeError("call_tool: the tool's name must be text")
         self._created += 1
         number = self._created
-        self.unstarted[number] = (name, line)
+        self._unstarted[number] = _Unstarted(name, line)
         return self._call(name, args, throw is not False, line, at, number)
 
     async def _call(self, name: str, args: object, throw: bool, line: int, at: int, number: int) -> Any:
-        del self.unstarted[number]
+        del self._unstarted[number]
         state = self._state(asyncio.current_task(self._loop))
         self._next += 1
         call_id = self._next
-        text, fault = _arguments(args)
+        text, fault = self._arguments(name, args)
         head = f'{{"t":"call","id":{call_id},"name":{self._quoted(name)},"line":{line},"site":"{line}:{at}",'
         tail = f'"task":"{state.path}","seq":{state.calls},"args":{text}'
         state.calls += 1
@@ -129,10 +159,26 @@ class Bridge:
         error = {key: answer[key] for key in ("name", "message", "code")}
         return {"success": False, "error": {**error, "tool_name": answer["tool"]}}
 
+    def _arguments(self, name: str, args: Any) -> tuple[str, str | None]:
+        """JSON text, and why the call is refused if it is."""
+        if len(name) > MAX_NAME:
+            return "null", f"a tool's name has at most {MAX_NAME} characters"
+        if args is MISSING:
+            return "null", "Tool arguments must be an object; pass a dict, {} for none"
+        if not isinstance(args, Mapping):
+            return "null", f"Tool arguments must be an object, not {type(args).__name__}; pass a dict"
+        try:
+            text = guest_values.encode(dict(args))  # pyright: ignore[reportUnknownArgumentType]
+        except guest_values.NotData as error:
+            return "null", f"argument {error}"
+        if len(text) > self.max_bytes:
+            return "null", f"arguments of {len(text)} bytes, more than {self.max_bytes}"
+        return text, None
+
     def _quoted(self, name: str) -> str:
         text = self._names.get(name)
         if text is None:
-            text = self._names[name] = dumps(name[:300])
+            text = self._names[name] = dumps(name[:MAX_NAME].encode("utf-8", "replace").decode())
         return text
 
     def on_frame(self, frame: dict[str, Any]) -> None:
@@ -140,18 +186,6 @@ class Bridge:
         future = self._waiting.pop(frame["id"])
         if not future.done():
             future.set_result(frame)
-
-
-def _arguments(args: Any) -> tuple[str, str | None]:
-    """JSON text, and why it is refused if it is."""
-    if args is MISSING:
-        return "null", "Tool arguments must be an object; pass a dict, {} for none"
-    if not isinstance(args, Mapping):
-        return "null", f"Tool arguments must be an object, not {type(args).__name__}; pass a dict"
-    try:
-        return guest_values.encode(dict(args)), None  # pyright: ignore[reportUnknownArgumentType]
-    except guest_values.NotData as error:
-        return "null", f"argument {error}"
 
 
 def _error(answer: dict[str, Any]) -> ToolError:

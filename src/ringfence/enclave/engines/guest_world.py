@@ -9,6 +9,8 @@ kernel's.
 from __future__ import annotations
 
 import builtins
+import concurrent.futures
+import concurrent.futures.thread
 import datetime
 import importlib
 import io
@@ -18,7 +20,7 @@ import sys
 import time
 import uuid
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
 from typing import Any, Final, NoReturn
 
@@ -36,7 +38,7 @@ MODULES: Final = (
 _HELPERS: Final = (
     "_strptime _pydatetime encodings.ascii encodings.cp1252 encodings.idna encodings.latin_1 encodings.punycode "
     "encodings.utf_16 encodings.utf_32 encodings.utf_8_sig encodings.raw_unicode_escape encodings.unicode_escape "
-    "asyncio.taskgroups asyncio.timeouts asyncio.runners linecache tokenize"
+    "asyncio.taskgroups asyncio.timeouts asyncio.runners concurrent.futures.thread linecache tokenize"
 ).split()
 """What those modules import when they are used."""
 
@@ -92,6 +94,37 @@ class _Printed(io.TextIOBase):
         return "utf-8"
 
 
+class _InPlace(concurrent.futures.Executor):
+    """`ThreadPoolExecutor` where there are no threads: what is submitted runs at once."""
+
+    def __init__(
+        self,
+        max_workers: int | None = None,
+        thread_name_prefix: str = "",
+        initializer: Callable[..., object] | None = None,
+        initargs: tuple[Any, ...] = (),
+    ) -> None:
+        if max_workers is not None and max_workers <= 0:
+            raise ValueError("max_workers must be greater than 0")
+        self._closed = False
+        if initializer is not None:
+            initializer(*initargs)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
+        if self._closed:
+            raise RuntimeError("cannot schedule new futures after shutdown")
+        future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+        future.set_running_or_notify_cancel()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except BaseException as error:  # noqa: BLE001 - whoever asks for the result gets it
+            future.set_exception(error)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self._closed = True
+
+
 class Sources:
     """Where a script's time, randomness and ids come from. Built once in the zygote, set by each run's frame."""
 
@@ -121,6 +154,7 @@ def furnish() -> Sources:
     builtins.breakpoint = _no_debugger
     _install_clock(sources)
     _install_randomness(sources)
+    concurrent.futures.ThreadPoolExecutor = concurrent.futures.thread.ThreadPoolExecutor = _InPlace  # type: ignore[misc]
     return sources
 
 

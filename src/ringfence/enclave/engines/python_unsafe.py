@@ -83,6 +83,28 @@ def _compiler(module: ast.Module, flags: int) -> CodeType:
     return compile(module, FILENAME, "exec", flags=flags, dont_inherit=True)
 
 
+class _Runner:
+    """`asyncio.Runner` over the one loop there is."""
+
+    def __init__(self, loop: guest_loop.GuestLoop, *, debug: bool | None = None, loop_factory: object = None) -> None:
+        self._loop = loop
+
+    def __enter__(self) -> _Runner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def close(self) -> None:
+        """Nothing to close: the loop ends with its process."""
+
+    def get_loop(self) -> guest_loop.GuestLoop:
+        return self._loop
+
+    def run(self, coro: Coroutine[Any, Any, Any], *, context: object = None) -> Any:
+        return self._loop.complete(coro)
+
+
 class _Run:
     """One script."""
 
@@ -94,6 +116,7 @@ class _Run:
         self._globals = guest_world.script_globals()
         asyncio.run = self._asyncio_run  # type: ignore[assignment]
         asyncio.runners.run = self._asyncio_run  # type: ignore[assignment]
+        asyncio.Runner = asyncio.runners.Runner = functools.partial(_Runner, self._loop)  # type: ignore[misc]
         asyncio.new_event_loop = lambda: self._loop
         asyncio.get_event_loop = lambda: self._loop
 
@@ -120,6 +143,7 @@ class _Run:
     def execute(self, request: dict[str, Any]) -> NoReturn:
         self._sources.begin(request["clock"], request["seed"])
         self.channel.on_frame = self._bridge.on_frame
+        self._bridge.max_bytes = request["max_value"]
         code = self._compile(request["source"], request["namespaces"])
         self._fill_globals(request["inputs"], request["namespaces"])
         try:
@@ -167,24 +191,26 @@ class _Run:
     # the end
 
     def _finish(self, value: object) -> NoReturn:
-        if self._bridge.unstarted and not asyncio.iscoroutine(value):
-            self._fail_unawaited()
+        unawaited = self._bridge.unawaited()
+        if unawaited is not None:
+            self._fail_unawaited(*unawaited)
         try:
             text = guest_values.encode(value)
         except guest_values.NotData as error:
-            if asyncio.iscoroutine(error.value) and self._bridge.unstarted:
-                self._fail_unawaited()
             place = f"the result's {error.path}" if error.path else "the result"
             self._send_failure("value", "ResultError", f"{place}: {error.reason}")
+        if len(text) > self._bridge.max_bytes:
+            message = f"the script's result has {len(text)} bytes of JSON, more than {self._bridge.max_bytes}"
+            self._send_failure("large", "ResultError", message)
         self.channel.end(f'{{"t":"done","value":{text}}}')
 
-    def _fail_unawaited(self) -> NoReturn:
-        name, line = min(self._bridge.unstarted.values(), key=lambda item: item[1])
+    def _fail_unawaited(self, name: str, line: int) -> NoReturn:
         self._send_failure(
             "unawaited", "UnawaitedCall", f"the call of {name!r} was never awaited, so it did not run", line=line
         )
 
-    def _fail(self, error: BaseException) -> NoReturn:
+    def _fail(self, raised: BaseException) -> NoReturn:
+        error = _first(raised)
         if isinstance(error, SystemExit) and error.code in (None, 0):
             self._finish(None)
         if isinstance(error, guest_loop.Deadlock):
@@ -195,8 +221,8 @@ class _Run:
             kind,
             type(error).__name__,
             _message(error),
-            line=_line(error),
-            trace=_trace(error),
+            line=_line(error) or _line(raised),
+            trace=_trace(raised),
             call=getattr(error, "_call_id", None) if isinstance(error, guest_bridge.ToolError) else None,
         )
 
@@ -210,6 +236,14 @@ class _Run:
     def _send_failure(self, kind: str, name: str, message: str, **more: Any) -> NoReturn:
         payload = {"t": "failed", "kind": kind, "name": name[:128], "message": message[:MESSAGE_LIMIT], **more}
         self.channel.end(dumps({key: value for key, value in payload.items() if value is not None}))
+
+
+def _first(error: BaseException) -> BaseException:
+    """The exception that a task group's group is about: a failed call if there is one, else the first."""
+    while isinstance(error, BaseExceptionGroup) and type(error) in (ExceptionGroup, BaseExceptionGroup):
+        group: BaseExceptionGroup[BaseException] = error
+        error = min(group.exceptions, key=lambda one: not isinstance(one, guest_bridge.ToolError))
+    return error
 
 
 def _message(error: BaseException) -> str:
