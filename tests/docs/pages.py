@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES: tuple[Path, ...] = (
     *(ROOT / name for name in ("README.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md")),
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted(ROOT.glob("examples/*/README.md")),
 )
 
 _BLOCK = re.compile(
