@@ -23,7 +23,7 @@ from rich.text import Text
 from ringfence.cli import main as ringfence
 
 HERE = Path(__file__).parent
-SHOWN = range(9, 17)
+SHOWN = range(9, 18)
 """Lines of the script that are shown beforehand: the first calls."""
 
 
@@ -39,7 +39,8 @@ def demo() -> int:
         seed.build(database)
         before = _refunds(database)
         _introduce(console, script, asks=asks)
-        _heading(console, f"ringfence {shlex.join(arguments)}")
+        _heading(console, "The run")
+        console.print(Text.assemble(("$ ", "dim"), (f"ringfence {shlex.join(arguments)}", "bold"), "\n"))
         sys.stdout.flush()
         code = ringfence(arguments)
         new = [row for row in _refunds(database) if row not in before]

@@ -8,8 +8,9 @@ since = inputs.get("since", "2026-03-01")
 
 # Every page of the month, and the parcels that went wrong, all at once.
 first = await tools.list_orders(since=since)
+others = range(2, first["pages"] + 1)
 *pages, damaged, late, photos = await asyncio.gather(
-    *(tools.list_orders(since=since, page=page) for page in range(2, first["pages"] + 1)),
+    *(tools.list_orders(since=since, page=page) for page in others),
     tools.list_orders(status="damaged", since=since),
     tools.list_orders(status="late", since=since),
     tools.search_orders(text="photo"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import date
 from typing import Annotated, Literal
@@ -84,7 +84,7 @@ class Mail(BaseModel):
 
 
 @contextmanager
-def _database() -> Iterator[sqlite3.Connection]:
+def _database() -> Generator[sqlite3.Connection]:
     path = os.environ.get("ORDER_DESK_DB", "")
     if not os.path.isfile(path):
         raise rf.ToolError("the shop's database is not there; set ORDER_DESK_DB to the file that seed.py built")

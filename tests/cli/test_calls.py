@@ -67,11 +67,13 @@ def test_events_that_concern_no_call_show_nothing() -> None:
     assert after(None, Event("approval.denied", "t", "s", {"call_id": "r.1"}), ()) is None
 
 
-def test_details_say_line_attempt_duration_code_and_reason_of_a_finished_call() -> None:
+def test_a_finished_call_says_place_duration_code_attempt_and_reason() -> None:
     call = Call(call_id="r.1", tool="t", line=4, phase="failed", attempt=2, code="tool_timeout", duration=2.0)
-    assert call.details("approved by you") == "line 4  attempt 2  2.0 s  tool_timeout  (approved by you)"
+    assert (call.place, call.took) == ("line 4", "2.0 s")
+    assert call.outcome("approved by you") == "tool_timeout  attempt 2  (approved by you)"
 
 
-def test_details_of_a_call_in_flight_are_its_line_only() -> None:
+def test_a_call_in_flight_says_its_place_only() -> None:
     call = Call(call_id="r.1", tool="t", line=4, phase="start", duration=0.1)
-    assert call.details("approved by you") == "line 4"
+    assert (call.place, call.took, call.outcome("approved by you")) == ("line 4", "", "")
+    assert Call(call_id="r.1", tool="t", line=None, phase="start").place == ""

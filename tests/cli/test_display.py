@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from ringfence.cli.display import Display, Plain, Tree, choose
 from ringfence.enclave.results import CallRecord
@@ -58,9 +59,9 @@ def test_without_a_terminal_each_step_is_one_line() -> None:
         "waits for approval  refund  line 4",
         "refused  refund  line 4  500 ms  approval_denied  (denied by you)",
         "start  mail  line 4",
-        "failed  mail  line 4  1 ms  tool_raised",
+        "failed  mail  line 4  1.0 ms  tool_raised",
         "start  mail  line 4",
-        "unknown  mail  line 4  1 ms  outcome_unknown",
+        "unknown  mail  line 4  1.0 ms  outcome_unknown",
     ]
 
 
@@ -106,8 +107,8 @@ def test_on_a_terminal_finished_calls_stay_and_calls_in_flight_are_drawn_over() 
     )
     lines = printed(text.getvalue()).splitlines()
     assert lines[0] == "script.py"
-    assert "├─ ✓ list    line 4  3 ms" in lines
-    assert "├─ ✓ refund  line 4  100 ms  (approved by you)" in lines
+    assert "├─ ✓ list    line 4     3.0 ms" in lines
+    assert "├─ ✓ refund  line 4     100 ms  (approved by you)" in lines
 
 
 def test_the_tree_stands_still_while_somebody_is_asked_and_catches_up_after() -> None:
@@ -125,7 +126,7 @@ def test_the_tree_stands_still_while_somebody_is_asked_and_catches_up_after() ->
                 assert text.getvalue() == before
 
     asyncio.run(body())
-    assert "✓ list    line 4  3 ms" in printed(text.getvalue())
+    assert "✓ list    line 4     3.0 ms" in printed(text.getvalue())
 
 
 def test_more_calls_than_lines_are_counted() -> None:
@@ -163,7 +164,9 @@ def test_calls_whose_end_no_event_told_are_completed_from_the_result(terminal: b
             display.complete(calls)
 
     asyncio.run(body())
+    display.conclude(Text("done"))
     shown = printed(text.getvalue())
+    assert shown.endswith("╰─ done\n" if terminal else "\ndone\n")
     assert shown.count("list") == (2 if not terminal else 1)
-    assert re.search(r"(unknown|!)  ?refund  line 2  500 ms  interrupted", shown)
-    assert re.search(r"(refused|✗)  ?mail +line 3  0 µs  limit_exceeded", shown)
+    assert re.search(r"(unknown|!)  ?refund  line 2 +500 ms  interrupted", shown)
+    assert re.search(r"(refused|✗)  ?mail +line 3 +0 µs  limit_exceeded", shown)

@@ -5,20 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Generator
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pytest
 
 from ringfence.cli.decisions import Verdict
 from ringfence.cli.prompt import Prompt, question
-from ringfence.events import Event
 from ringfence.ports import ApprovalRequest
 from tests.cli.consoles import recorded
 
 APPROVED = Verdict(approved=True, reason="approved by you")
 DENIED = Verdict(approved=False, reason="denied by you")
-CLOSED = Verdict(approved=False, reason="denied: no answer, the terminal was closed")
+CLOSED = Verdict(approved=False, reason="no answer: the terminal was closed")
 
 
 def request(tool: str = "refund", description: str = "Pay back.", **arguments: Any) -> ApprovalRequest:
@@ -62,17 +60,6 @@ class Screen:
 
     def __init__(self) -> None:
         self.pauses: list[str] = []
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
-
-    def on_event(self, event: Event) -> None:
-        pass
 
     @contextlib.contextmanager
     def paused(self) -> Generator[None]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ringfence.cli import report
 from ringfence.enclave.results import CallRecord, RunResult, RunStats
-from ringfence.errors import ErrorInfo
+from ringfence.errors import ErrorInfo, Issue
 from tests.cli.consoles import recorded
 
 STATS = RunStats(tool_call_count=2, duration=1.5, approval_wait=1.0, output_bytes=3, started_at=100.0)
@@ -80,7 +80,7 @@ def test_a_refused_command_has_a_document_of_the_same_shape() -> None:
 
 
 def test_without_printed_text_standard_output_is_the_value_alone() -> None:
-    assert report.result_text(succeeded({"a": 1})) == '{\n  "a": 1\n}\n'
+    assert report.result_text(succeeded({"a": 1})) == '{"a": 1}\n'
     assert report.result_text(succeeded()) == "null\n"
 
 
@@ -112,7 +112,10 @@ def test_an_error_says_code_line_source_and_fix() -> None:
 
 
 def test_an_error_lists_every_issue_of_the_arguments() -> None:
-    issues = ({"path": "a.b", "message": "is missing", "code": "m"}, {"path": "", "message": "[bold]x", "code": "t"})
+    issues: tuple[Issue, ...] = (
+        {"path": "a.b", "message": "is missing", "code": "m"},
+        {"path": "", "message": "[bold]x", "code": "t"},
+    )
     error = ErrorInfo(code="invalid_input", message="does not fit", issues=issues)
     assert printed_error(error) == (
         "error invalid_input: does not fit\n       • a.b: is missing\n       • arguments: [bold]x\n"

@@ -62,6 +62,14 @@ def test_json_for_people_parses_to_the_same_value_and_hides_nothing(value: objec
     assert safe(text, keep="\n") == text
 
 
+def test_json_for_people_keeps_on_one_line_what_fits_there() -> None:
+    value = {"ids": list(range(12)), "rows": [{"name": "x" * 40, "tags": ["a", "b"]}], "none": []}
+    assert json_text(value, width=60) == (
+        '{\n  "ids": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],\n  "rows": [\n    {\n'
+        f'      "name": "{"x" * 40}",\n      "tags": ["a", "b"]\n    }}\n  ],\n  "none": []\n}}'
+    )
+
+
 @given(JSON_VALUES)
 def test_json_for_programs_is_one_line_of_ascii(value: object) -> None:
     line = json_line(value)
@@ -101,8 +109,8 @@ def test_a_value_without_a_rule_is_an_error() -> None:
     [
         (0.000_000_4, "0 µs"),
         (0.000_85, "850 µs"),
-        (0.000_999_7, "1 ms"),
-        (0.001_24, "1.24 ms"),
+        (0.000_999_7, "1.0 ms"),
+        (0.001_24, "1.2 ms"),
         (0.012_4, "12 ms"),
         (0.999_4, "999 ms"),
         (0.999_7, "1.0 s"),

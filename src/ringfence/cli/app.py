@@ -23,7 +23,6 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 the script failed or was refused, 2 usage, configuration or no sandbox, "
     "4 an effect is unknown.",
     add_completion=False,
-    no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
@@ -38,11 +37,15 @@ Json = Annotated[bool, typer.Option("--json", help="Write exactly one JSON docum
 
 @app.callback(invoke_without_command=True)
 def _root(
+    context: typer.Context,
     show_version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
 ) -> None:
     if show_version:
         typer.echo(f"ringfence {version('ringfence')}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(exits.USAGE)
 
 
 @app.command("run")
@@ -129,7 +132,7 @@ def dispatch(argv: Sequence[str] | None) -> int:
     except RingfenceError as error:
         return _refuse(error.info(), arguments)
     except KeyboardInterrupt:
-        return _refuse(ErrorInfo(code="aborted", message="interrupted before anything ran"), arguments, exits.FAILED)
+        return _refuse(ErrorInfo(code="aborted", message="interrupted"), arguments, exits.FAILED)
     except Exception as error:
         if not isinstance(error, _UsageProblem):
             raise

@@ -46,16 +46,22 @@ class Call:
     duration: float | None = None
     """Seconds, once it has finished."""
 
-    def details(self, reason: str | None) -> str:
-        """What is worth saying behind the name: line, attempt, duration, code, why it was approved or not."""
+    def outcome(self, reason: str | None) -> str:
+        """What is worth saying of a finished call besides its duration: code, attempt, why it was approved or not."""
         parts = [
-            f"line {self.line}" if self.line is not None else None,
-            f"attempt {self.attempt}" if self.attempt > 1 else None,
-            seconds(self.duration) if self.duration is not None and self.phase in FINISHED else None,
             self.code,
+            f"attempt {self.attempt}" if self.attempt > 1 else None,
             f"({reason})" if reason and self.phase in FINISHED else None,
         ]
         return "  ".join(part for part in parts if part)
+
+    @property
+    def place(self) -> str:
+        return "" if self.line is None else f"line {self.line}"
+
+    @property
+    def took(self) -> str:
+        return "" if self.duration is None or self.phase not in FINISHED else seconds(self.duration)
 
 
 def after(previous: Call | None, event: Event, reads: Collection[str]) -> Call | None:

@@ -36,7 +36,15 @@ _MARKS: Final[Mapping[Phase, tuple[str, str]]] = {
 }
 
 
-class Display(Protocol):
+class Pausable(Protocol):
+    """What writes to the terminal, and can be told not to."""
+
+    def paused(self) -> contextlib.AbstractContextManager[None]:
+        """Write nothing meanwhile; show afterwards what happened."""
+        ...
+
+
+class Display(Pausable, Protocol):
     """Shows a run."""
 
     async def __aenter__(self) -> Self: ...
@@ -51,8 +59,8 @@ class Display(Protocol):
         """Show those calls of the finished run that no event has told the end of."""
         ...
 
-    def paused(self) -> contextlib.AbstractContextManager[None]:
-        """Write nothing meanwhile; show afterwards what happened."""
+    def conclude(self, line: Text) -> None:
+        """Close the display, which has been left, with one line."""
         ...
 
 
@@ -90,6 +98,9 @@ class Plain:
             if record.call_id not in self._finished:
                 self._show(from_record(record))
 
+    def conclude(self, line: Text) -> None:
+        self._console.print(line, soft_wrap=True)
+
     def _show(self, call: Call) -> None:
         if call.phase in FINISHED:
             self._calls.pop(call.call_id, None)
@@ -97,8 +108,14 @@ class Plain:
         else:
             self._calls[call.call_id] = call
         if call.phase != "approved":
-            details = call.details(self._reasons.get(call.call_id))
-            self._write(f"{call.phase}  {brief(call.tool, 64)}  {details}".rstrip())
+            parts = (
+                call.phase,
+                brief(call.tool, 64),
+                call.place,
+                call.took,
+                call.outcome(self._reasons.get(call.call_id)),
+            )
+            self._write("  ".join(part for part in parts if part))
 
     def _write(self, line: str) -> None:
         if self._held is not None:
@@ -194,6 +211,9 @@ class Tree:
             if record.call_id not in self._finished:
                 self._land(from_record(record))
 
+    def conclude(self, line: Text) -> None:
+        self._console.print(Text.assemble(("╰─ ", "dim"), line), soft_wrap=True)
+
     def _land(self, call: Call) -> None:
         self._flying.pop(call.call_id, None)
         self._finished.add(call.call_id)
@@ -210,16 +230,16 @@ class Tree:
 
     def _row(self, call: Call, elapsed: float | None = None) -> Text:
         mark, style = _MARKS[call.phase]
-        row = Text("├─ ", style="dim", no_wrap=True, overflow="ellipsis")
-        row.append(f"{mark} ", style=style)
-        row.append(f"{brief(call.tool, self._name_width):<{self._name_width}}  ", style="default not dim")
-        details = call.details(self._reasons.get(call.call_id))
-        if elapsed is not None:
-            waits = call.phase if call.phase == "waits for approval" else ""
-            details = "  ".join(
-                part for part in (details, seconds(elapsed) if elapsed > REFRESH else "", waits) if part
-            )
-        row.append(details, style="default not dim" if call.phase in ("ok", "start") else style)
+        row = Text("├─ ", style="dim")
+        row.append(f"{mark} ", style=f"not dim {style}")
+        row.append(f"{brief(call.tool, self._name_width):<{self._name_width}}  {call.place:<8}", style="not dim")
+        took = call.took if elapsed is None else seconds(elapsed) if elapsed > REFRESH else ""
+        row.append(f"  {took:>7}  ", style="not dim")
+        waits = call.phase if call.phase == "waits for approval" else ""
+        row.append(waits or call.outcome(self._reasons.get(call.call_id)), style=f"not dim {style}")
+        row.rstrip()
+        if elapsed is not None:  # drawn over again and again, so it has to stay one line
+            row.no_wrap, row.overflow = True, "ellipsis"
         return row
 
     @contextlib.contextmanager

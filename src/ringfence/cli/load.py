@@ -36,7 +36,7 @@ def load_tools(spec: str) -> tuple[AnyTool, ...]:
     target, name = _split(spec)
     module = _import(target)
     if name is None:
-        found = [tool for value in vars(module).values() if isinstance(value, Tool | Toolset) for tool in _tools(value)]
+        found = [tool for value in vars(module).values() if _holds_tools(value) for tool in _tools(value)]
         missing = f"{target} defines no tool"
         hint = "decorate a function with @ringfence.tool, or name a toolset: MODULE:NAME"
     else:
@@ -62,11 +62,15 @@ def _named(module: ModuleType, target: str, name: str) -> list[AnyTool]:
     try:
         value = getattr(module, name)
     except AttributeError:
-        names = [key for key, item in vars(module).items() if isinstance(item, Tool | Toolset)]
+        names = [key for key, item in vars(module).items() if _holds_tools(item)]
         close = difflib.get_close_matches(name, names, n=1)
         hint = f"did you mean {close[0]!r}?" if close else "leave :NAME out to use every tool of the module"
         raise ConfigError(f"{target} has no attribute {name!r}", hint=hint) from None
     return _tools(value)
+
+
+def _holds_tools(value: object) -> bool:
+    return isinstance(value, Tool | Toolset)
 
 
 def _tools(value: object) -> list[AnyTool]:
@@ -82,6 +86,10 @@ def _tools(value: object) -> list[AnyTool]:
 def _import(target: str) -> ModuleType:
     _put_first_on_path(Path.cwd())
     is_path = target.endswith(".py") or os.sep in target
+    if not is_path and not all(part.isidentifier() for part in target.split(".")):
+        raise _no_module(target)
+    if is_path and not Path(target).is_file():
+        raise ConfigError(f"there is no file {target!r}", hint="give the path of a .py file, or a module's name")
     # Whatever a module does while it is imported ends as one line; only Ctrl-C goes on.
     try:
         return _import_file(Path(target)) if is_path else importlib.import_module(target)
@@ -101,8 +109,6 @@ def _put_first_on_path(folder: Path) -> None:
 
 
 def _import_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise ConfigError(f"there is no file {str(path)!r}", hint="give the path of a .py file, or a module's name")
     path = path.resolve()
     _put_first_on_path(path.parent)
     name = path.stem if path.stem.isidentifier() else "ringfence_tools"
@@ -119,14 +125,18 @@ def _import_file(path: Path) -> ModuleType:
 
 def _import_problem(target: str, error: BaseException) -> ConfigError:
     if isinstance(error, ModuleNotFoundError) and error.name is not None and _is_part(error.name, target):
-        hint = "run from the folder that holds it, or give the path of its .py file"
-        return ConfigError(f"there is no module {target!r}", hint=hint)
+        return _no_module(target)
     text = " ".join(str(error).split())
     message = f"{_place(target, error)}: {type(error).__name__}{': ' if text else ''}{text}"
-    hint = f"python -c 'import {target}' shows the whole traceback" if target.replace(".", "_").isidentifier() else None
+    hint = None if target.endswith(".py") else f"python -c 'import {target}' shows the whole traceback"
     if isinstance(error, ImportError) and "relative import" in text:
         hint = "a file of a package is named by its module: --tools package.module"
     return ConfigError(f"the tools cannot be imported: {message}", hint=hint)
+
+
+def _no_module(target: str) -> ConfigError:
+    hint = "run from the folder that holds it, or give the path of its .py file"
+    return ConfigError(f"there is no module {target!r}", hint=hint)
 
 
 def _is_part(name: str, target: str) -> bool:

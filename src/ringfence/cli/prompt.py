@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ringfence.cli.decisions import Verdict
-from ringfence.cli.display import Display
+from ringfence.cli.display import Pausable
 from ringfence.cli.terminal import Terminal
 from ringfence.cli.text import json_text, safe
 from ringfence.ports import ApprovalRequest, Effect
@@ -32,7 +32,7 @@ _EFFECTS: Final[dict[Effect | None, str]] = {
 class Prompt:
     """One question at a time, however many calls wait."""
 
-    def __init__(self, console: Console, terminal: Terminal, display: Display, source: str) -> None:
+    def __init__(self, console: Console, terminal: Terminal, display: Pausable, source: str) -> None:
         self._console = console
         self._terminal = terminal
         self._display = display
@@ -53,7 +53,7 @@ class Prompt:
             line = await self._terminal.read_line()
             if line is None:
                 self._console.print()
-                return Verdict(approved=False, reason="denied: no answer, the terminal was closed")
+                return Verdict(approved=False, reason="no answer: the terminal was closed")
             match line.strip():
                 case "y":
                     return Verdict(approved=True, reason="approved by you")

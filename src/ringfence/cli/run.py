@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from ringfence.boundary import Boundary
 from ringfence.cli import exits, report
@@ -26,9 +27,12 @@ from ringfence.cli.text import brief, json_line
 from ringfence.enclave.facade import Enclave
 from ringfence.enclave.results import RunResult
 from ringfence.errors import ConfigError, ToolSandboxRequiredError
-from ringfence.limits import parse_size
+from ringfence.limits import parse_count, parse_seconds, parse_size
 from ringfence.sandbox.local_unsafe import local
 from ringfence.values import JSON
+
+ABORT_AGAIN: Final = 0.05
+"""Seconds between two requests to end a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +75,7 @@ def run(options: Options) -> int:
         RingfenceError: nothing has run, because the command line or the configuration is wrong.
     """
     with results_only() as results:
-        job = _prepare(options)
-        console = MessageConsole()
-        result, reasons = asyncio.run(_execute(job, console))
-        _report(job, result, reasons, console, results)
+        result = asyncio.run(_execute(_prepare(options), MessageConsole(), results))
     return exits.for_run(
         succeeded=result.success,
         error_code=None if result.error is None else result.error.code,
@@ -90,11 +91,24 @@ def _prepare(options: Options) -> _Job:
         )
     if options.script == "-" and options.approve == "ask" and sys.stdin.isatty():
         sys.stderr.write("reading the script from the terminal; end it with Ctrl-D\n")
-    parse_size(options.memory, "--memory")
+    _check_limits(options)
     inputs = parse_inputs(options.args)
     source = _read_script(options.script)
     tools = load_tools(options.tools)
     return _Job(options=options, source=source, inputs=inputs, tools=tools, decide=_decide(options.approve, tools))
+
+
+def _check_limits(options: Options) -> None:
+    """Find what the enclave would refuse, in the words of the command line."""
+    try:
+        parse_size(options.memory, "--memory")
+        if options.timeout is not None:
+            parse_seconds(options.timeout, "--timeout")
+        if options.max_tool_calls is not None:
+            parse_count(options.max_tool_calls, "--max-tool-calls")
+    except ConfigError as error:
+        hint = "write for example --memory 256MB --timeout 30 --max-tool-calls 100"
+        raise ConfigError(error.message, hint=hint) from None
 
 
 def _read_script(script: str) -> str:
@@ -122,7 +136,7 @@ def _decide(approve: str, tools: Sequence[AnyTool]) -> Decide | None:
             return by_file(read_decisions(Path(path), human))
 
 
-async def _execute(job: _Job, console: MessageConsole) -> tuple[RunResult, dict[str, str]]:
+async def _execute(job: _Job, console: MessageConsole, results: Results) -> RunResult:
     options = job.options
     reasons: dict[str, str] = {}
     title = "<standard input>" if options.script == "-" else brief(options.script, 200)
@@ -137,11 +151,25 @@ async def _execute(job: _Job, console: MessageConsole) -> tuple[RunResult, dict[
         max_tool_calls=options.max_tool_calls,
         memory_limit=options.memory,
     )
-    async with display, boundary, enclave:
-        with on_interrupt(enclave.abort):
-            result = await enclave.run(job.source, inputs=job.inputs)
+    with on_interrupt(_stop(enclave)):
+        async with display:
+            async with boundary, enclave:
+                result = await enclave.run(job.source, inputs=job.inputs)
             display.complete(result.calls)
-    return result, reasons
+        display.conclude(report.statistics(result, reasons))
+        _report(job, result, reasons, console, results)
+    return result
+
+
+def _stop(enclave: Enclave) -> Callable[[], None]:
+    """Ends the run; again and again, because a run whose worker is still starting cannot be ended yet."""
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        enclave.abort()
+        loop.call_later(ABORT_AGAIN, stop)
+
+    return stop
 
 
 def _ask(job: _Job, console: MessageConsole, display: Display) -> Decide:
@@ -150,7 +178,6 @@ def _ask(job: _Job, console: MessageConsole, display: Display) -> Decide:
 
 
 def _report(job: _Job, result: RunResult, reasons: dict[str, str], console: MessageConsole, results: Results) -> None:
-    console.print(report.statistics(result, reasons), soft_wrap=True)
     if job.options.json:
         results.write(json_line(report.document(result, reasons)) + "\n")
     else:

@@ -40,10 +40,25 @@ def brief(text: str, width: int) -> str:
     return shown if len(shown) <= width else shown[: max(width - 1, 0)] + "…"
 
 
-def json_text(value: object, *, indent: int | None = 2) -> str:
-    """JSON for people: not ASCII-only, but with hidden characters escaped, so that it parses to the same value."""
-    text = json.dumps(plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+def json_text(value: object, *, width: int = 80) -> str:
+    """JSON for people: what fits a line is on one line, hidden characters are escaped, and it parses to the same value."""
+    text = _laid_out(plain(value), "", width)
     return _SUSPECT.sub(lambda found: found[0] if found[0] == "\n" else _json_escaped(found[0]), text)
+
+
+def _laid_out(value: Any, indent: str, room: int) -> str:
+    """JSON text whose lines begin with `indent`, but for the first, which has `room` characters left."""
+    line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if len(line) <= room or not isinstance(value, dict | list) or not value:
+        return line
+    inner = indent + "  "
+    left = room - 3  # two more of indentation, and a comma
+    if isinstance(value, list):
+        items = [_laid_out(item, inner, left) for item in cast("list[Any]", value)]
+        return "[\n" + ",\n".join(inner + item for item in items) + f"\n{indent}]"
+    members = [(json.dumps(key, ensure_ascii=False), item) for key, item in cast("dict[str, Any]", value).items()]
+    pairs = [f"{inner}{key}: {_laid_out(item, inner, left - len(key) - 2)}" for key, item in members]
+    return "{\n" + ",\n".join(pairs) + f"\n{indent}}}"
 
 
 def _json_escaped(char: str) -> str:
@@ -80,7 +95,7 @@ def seconds(duration: float) -> str:
     if duration < 0.000_999_5:
         return f"{duration * 1e6:.0f} µs"
     if duration < 0.999_5:
-        return f"{duration * 1e3:.3g} ms" if duration < 0.009_95 else f"{duration * 1e3:.0f} ms"
+        return f"{duration * 1e3:.1f} ms" if duration < 0.009_95 else f"{duration * 1e3:.0f} ms"
     if duration < 59.95:
         return f"{duration:.1f} s"
     minutes, rest = divmod(round(duration), 60)
