@@ -145,7 +145,12 @@ class Declarations:
             self._texts[final] = self._class(final, node, definitions)
         else:
             alias = self.expression(node, definitions, final)
-            shown = alias if alias.startswith("Literal[") else _quoted(alias)  # a name may be declared further down
+            if alias == "Any":
+                del self._texts[final]  # a name for anything says less than the word
+                self._names[key] = alias
+                return alias
+            is_literal = "enum" in node or "const" in node
+            shown = alias if is_literal else _quoted(alias)  # else it may use a name that is declared further down
             self._texts[final] = f"{final}: {self._typing('TypeAlias')} = {shown}"
         return final
 

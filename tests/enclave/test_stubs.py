@@ -1,0 +1,242 @@
+"""Stubs: exact, valid, compact, the same for the same tools."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, JsonValue
+
+from ringfence.contract.tool import Tool, tool
+from ringfence.enclave.stubs import describe_python, method_name
+
+
+class Color(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Line(BaseModel):
+    sku: Annotated[str, Field(description="Stock code.", min_length=1)]
+    price: Annotated[float, Field(ge=0)]
+
+
+class Order(BaseModel):
+    """An order."""
+
+    id: int
+    lines: list[Line]
+    color: Color | None = None
+    parent: Order | None = None
+    extra: dict[str, Any] = {}
+
+
+class Odd(BaseModel):
+    kind: int = Field(alias="class")
+    key: str = Field(alias="my-key")
+
+
+@tool(approval="human")
+async def refund(
+    order_id: Annotated[int, Field(ge=1)],
+    amount: float,
+    reason: str | None = None,
+    mode: Literal["full", "part"] = "full",
+) -> Order:
+    """Give money back.
+
+    Args:
+        order_id: The number.
+        reason: Why.
+    """
+    raise NotImplementedError
+
+
+@tool
+def find(order: Order, colors: list[Color], limit: int = 10) -> list[Order]:
+    """Find orders like one."""
+    return [order] * limit * len(colors)
+
+
+def never(arguments: object, info: object) -> bool:
+    del arguments, info
+    return False
+
+
+def remove() -> None:
+    """Remove everything."""
+
+
+EVERYTHING: list[Tool[..., Any]] = [
+    refund,
+    find,
+    Tool.from_function(remove, name="del", approval=never),
+    Tool("list", "List them.", Line, lambda line: line.sku, output=dict[str, Line]),
+    Tool("odd", 'Say "odd".', Odd, lambda odd: odd.kind, output=tuple[int, str]),
+    Tool("json", "Take anything.", Order, lambda order: order.extra, output=JsonValue),
+]
+
+
+def test_one_tool_reads_like_this() -> None:
+    assert (
+        describe_python([refund])
+        == '''\
+# Tools for your script. Call them with `await`:
+#   await tools.refund(order_id=..., amount=...)
+#   await tools.refund({"order_id": ..., "amount": ...})  # the same arguments as one object
+#   await call_tool("refund", {"order_id": ..., "amount": ...}, throw_on_error=True)  # the same by name
+# A failing tool raises; with throw_on_error=False its failure comes back as data instead.
+# Top-level `await` and `return` work. The value of `return`, or of the last expression, is the script's result.
+# `inputs` holds the caller's data; print() goes to the output. `asyncio.gather` runs calls side by side.
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+
+class Order(TypedDict):  # An order.
+    id: int
+    lines: list[Line]
+    color: NotRequired[Color | None]
+    parent: NotRequired[Order | None]
+    extra: NotRequired[dict[str, Any]]  # default {}
+
+class Line(TypedDict):
+    sku: str  # Stock code; length >= 1
+    price: float  # >= 0
+
+Color: TypeAlias = Literal['red', 'blue']
+
+class tools:
+    @staticmethod
+    async def refund(*, order_id: int, amount: float, reason: str | None = None, mode: Literal['full', 'part'] = 'full') -> Order:
+        """Give money back.
+
+        order_id: The number; >= 1.
+        reason: Why.
+        Waits for approval.
+        """
+        ...
+'''
+    )
+
+
+def methods(text: str) -> dict[str, str]:
+    """Method name to its signature and docstring."""
+    (namespace,) = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef) and node.name == "tools"]
+    found = [node for node in namespace.body if isinstance(node, ast.AsyncFunctionDef)]
+    return {one.name: f"({ast.unparse(one.args)}) -> {ast.unparse(one.returns or one)}" for one in found}
+
+
+def test_every_kind_of_tool_has_an_exact_signature() -> None:
+    assert methods(describe_python(EVERYTHING)) == {
+        "del_": "() -> None",
+        "find": "(*, order: Order, colors: builtins.list[Color], limit: int=10) -> builtins.list[Order]",
+        "json": "(*, id: int, lines: builtins.list[Line], color: Color | None=None, parent: Order | None=None, "
+        "extra: dict[str, Any]=...) -> Any",
+        "list": "(*, sku: str, price: float) -> dict[str, Line]",
+        "odd": "(arguments: Odd, /) -> builtins.list[int | str]",
+        "refund": "(*, order_id: int, amount: float, reason: str | None=None, mode: Literal['full', 'part']='full') "
+        "-> Order",
+    }
+
+
+def test_approval_is_announced() -> None:
+    text = describe_python(EVERYTHING)
+    assert text.count("Waits for approval.") == 1
+    assert text.count("May wait for approval.") == 1
+
+
+def test_the_order_of_the_tools_does_not_matter() -> None:
+    assert describe_python(EVERYTHING) == describe_python(reversed(EVERYTHING))
+
+
+def test_no_tools_are_said_to_be_none() -> None:
+    assert describe_python([]) == "# There are no tools to call.\n"
+
+
+def test_the_example_calls_a_tool_that_takes_arguments_if_there_is_one() -> None:
+    assert "#   await tools.refund(order_id=..., amount=...)" in describe_python([EVERYTHING[2], refund])
+    assert "#   await tools.del_()" in describe_python([EVERYTHING[2]])
+
+
+def test_a_keyword_gets_an_underscore() -> None:
+    assert [method_name(name) for name in ("del", "match", "lookup")] == ["del_", "match", "lookup"]
+
+
+def test_what_a_tool_returns_is_said_where_its_type_does_not() -> None:
+    @tool
+    def count(text: str) -> int:
+        """Count.
+
+        Returns:
+            How many.
+        """
+        return len(text)
+
+    assert "        Returns: How many.\n" in describe_python([count])
+
+
+@pytest.mark.parametrize(
+    "text", ['Ends with "', '"""', "\\", "a\\", 'tab\there\x00 and "" """" \\"""', "a\r\nb", "é ud"]
+)
+def test_no_description_breaks_out_of_its_docstring(text: str) -> None:
+    def function(a: Annotated[int, Field(description=text)]) -> int:
+        return a
+
+    source = describe_python(
+        [
+            Tool.from_function(function, name="f", description=f"x{text}x"),
+            Tool.from_function(function, name="g", description=text),
+        ]
+    )
+    assert list(methods(source)) == ["f", "g"]
+    exec(compile(source, "stubs", "exec"), {})
+
+
+@pytest.mark.slow
+@given(st.text(min_size=1).filter(str.strip), st.text())
+def test_no_text_at_all_breaks_the_stubs(description: str, remark: str) -> None:
+    def function(a: Annotated[str, Field(description=remark)] = remark) -> str:
+        return a
+
+    source = describe_python([Tool.from_function(function, name="f", description=description)])
+    assert list(methods(source)) == ["f"]
+
+
+def test_the_stubs_can_be_executed() -> None:
+    exec(compile(describe_python(EVERYTHING), "stubs", "exec"), {})
+
+
+@pytest.mark.slow
+def test_the_stubs_type_check_and_so_does_a_script_written_against_them(tmp_path: Path) -> None:
+    script = """
+async def script() -> None:
+    order = await tools.refund(order_id=1, amount=2.5, mode="part")
+    lines = [line["sku"] for line in order["lines"]]
+    await tools.find(order={"id": 1, "lines": []}, colors=["red"])
+    await tools.odd({"class": 1, "my-key": "a"})
+    await tools.refund(order_id="1", amount=2.5)  # error
+    await tools.refnd(order_id=1, amount=2.5)  # error
+    order["total"]  # error
+    await tools.find(order={"id": 1}, colors=["green"])  # error
+"""
+    source = describe_python(EVERYTHING) + script
+    file = tmp_path / "stubs.py"
+    file.write_text(source)
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard", "pythonVersion": "3.11"}')
+    command = [sys.executable, "-m", "basedpyright", "--outputjson", "-p", str(tmp_path)]
+    report = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
+    marked = {number for number, line in enumerate(source.splitlines(), 1) if line.endswith("# error")}
+    errors = {
+        item["range"]["start"]["line"] + 1 for item in report["generalDiagnostics"] if item["severity"] == "error"
+    }
+    assert report["summary"]["filesAnalyzed"] == 1
+    assert (errors, len(marked)) == (marked, 4)
