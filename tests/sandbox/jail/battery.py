@@ -1,7 +1,7 @@
 """A host that starts a jail and runs every attack in it, and prints how each ended. A program of its own.
 
 So that it can run as another user, and on an interpreter that has none of ringfence's dependencies, it loads the jail
-without the rest of the package. Arguments: the source folder, and `jailed` or `free`. Prints one JSON object.
+without the rest of the package. Arguments: the source folder, and `jailed`, `stripped` or `free`. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -140,12 +140,23 @@ def free(given: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def strip() -> None:
+    """Give up what makes root powerful, as containers do that drop all capabilities."""
+    from ringfence.sandbox.jail import kernel_unsafe
+
+    machine: Any = os.uname().machine
+    kernel_unsafe.drop_bounding_set()
+    kernel_unsafe.drop_capabilities(machine)
+
+
 def main(source: str, mode: str) -> None:
     sys.path[:0] = [str(HERE.parents[2]), source]
     launcher = Path(source, "ringfence", "sandbox", "jail", "launch_unsafe.py")
     sys.meta_path.insert(0, runpy.run_path(str(launcher))["BarePackages"])
     with canaries() as given:
-        print(json.dumps(asyncio.run(jailed(given)) if mode == "jailed" else free(given)))
+        if mode == "stripped":
+            strip()
+        print(json.dumps(free(given) if mode == "free" else asyncio.run(jailed(given))))
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def battery(user: int, mode: str) -> dict[str, Any]:
     if python is None or (user != os.getuid() and not open_to_others(BATTERY)):
         pytest.skip("no Python 3.11 or this checkout that an ordinary user could read")
     done = subprocess.run(
-        [python, "-W", "error" if mode == "jailed" else "ignore", "-B", str(BATTERY), str(SOURCE), mode],
+        [python, "-W", "ignore" if mode == "free" else "error", "-B", str(BATTERY), str(SOURCE), mode],
         capture_output=True,
         timeout=120,
         check=False,
@@ -73,25 +73,31 @@ def battery(user: int, mode: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-users = pytest.mark.parametrize("user", [os.getuid(), SOMEBODY], ids=["self", "ordinary"])
+ME = os.getuid()
+users = pytest.mark.parametrize("user", [ME, SOMEBODY], ids=["self", "ordinary"])
+ways = pytest.mark.parametrize(
+    ("user", "mode"),
+    [(ME, "jailed"), (SOMEBODY, "jailed"), *([(ME, "stripped")] if ME == 0 else [])],
+    ids=["self", "ordinary", *(["root-without-capabilities"] if ME == 0 else [])],
+)
 
 
-@users
+@ways
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-def test_in_the_jail_an_attack_ends_as_it_must(user: int, attack: Any) -> None:
-    assert battery(user, "jailed")[attack.name] == attack.expect
+def test_in_the_jail_an_attack_ends_as_it_must(user: int, mode: str, attack: Any) -> None:
+    assert battery(user, mode)[attack.name] == attack.expect
 
 
-@users
-def test_no_call_number_outside_the_list_gets_through(user: int) -> None:
-    assert battery(user, "jailed")["every_other_call"] == {"value": [[435, -ENOSYS["errno"]]]}
+@ways
+def test_no_call_number_outside_the_list_gets_through(user: int, mode: str) -> None:
+    assert battery(user, mode)["every_other_call"] == {"value": [[435, -ENOSYS["errno"]]]}
 
 
-@users
-def test_a_call_through_the_32_bit_table_ends_the_guest(user: int) -> None:
+@ways
+def test_a_call_through_the_32_bit_table_ends_the_guest(user: int, mode: str) -> None:
     if os.uname().machine != "x86_64":
         pytest.skip("there is no such table here")
-    found = battery(user, "jailed")
+    found = battery(user, mode)
     assert found["compat_call"] is None
     assert found["compat_signal"] in (signal.SIGSYS, signal.SIGSEGV)  # the latter where the kernel has no such table
 

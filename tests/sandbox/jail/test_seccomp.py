@@ -21,7 +21,7 @@ GUEST = frozenset(
     "rt_sigprocmask rt_sigreturn sigaltstack sched_yield restart_syscall exit exit_group fcntl".split()
 )
 ZYGOTE = GUEST | frozenset(
-    "clone prctl prlimit64 wait4 kill getppid set_robust_list recvmsg sendmsg dup dup2 dup3 close_range pread64 seccomp "
+    "clone fork prctl prlimit64 wait4 kill getppid set_robust_list recvmsg sendmsg dup dup2 dup3 close_range pread64 seccomp "
     "landlock_create_ruleset landlock_restrict_self".split()
 )
 LISTS: dict[Profile, frozenset[str]] = {"guest": GUEST, "guest_zygote": ZYGOTE}

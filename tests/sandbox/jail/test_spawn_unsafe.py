@@ -18,7 +18,7 @@ def test_the_command_runs_one_module_in_an_isolated_interpreter() -> None:
     assert python == sys.executable
     assert rest[:-2] == ["-s", "-P", "-S", "-B", "-X", "utf8"]
     assert rest[-1] == "zygote_unsafe"
-    assert spawn_unsafe.ENVIRONMENT == {"PYTHONHASHSEED": "0"}
+    assert spawn_unsafe.ENVIRONMENT == {"PYTHONHASHSEED": "0", "PYTHON_JIT": "0"}
 
 
 @pytest.mark.parametrize("executable", ["", None])

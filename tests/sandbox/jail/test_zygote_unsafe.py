@@ -52,7 +52,7 @@ def test_a_child_holds_three_null_devices_and_its_channel_and_no_environment() -
             folder = Path(f"/proc/{one.child.pid}")
             held = {int(name.name): os.readlink(name).partition(":")[0] for name in (folder / "fd").iterdir()}
             assert held == {0: "/dev/null", 1: "/dev/null", 2: "/dev/null", 3: "socket"}
-            assert set((folder / "environ").read_bytes().split(b"\0")) <= {b"PYTHONHASHSEED=0", b""}
+            assert set((folder / "environ").read_bytes().split(b"\0")) <= {b"PYTHONHASHSEED=0", b"PYTHON_JIT=0", b""}
             assert os.readlink(folder / "cwd") == "/"
             limits = (folder / "limits").read_text()
             assert [line.split()[-2:] for line in limits.splitlines() if line.startswith("Max processes")] == [["0", "processes"]]  # fmt: skip
@@ -166,3 +166,6 @@ def test_a_fork_of_the_host_that_ends_does_not_end_the_jail() -> None:
         zygote_pid, spinning, _ = pids  # the third has seen the end of its channel
         assert alive(zygote_pid)
         assert alive(spinning)
+        process.kill()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""

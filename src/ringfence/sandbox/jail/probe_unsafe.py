@@ -42,6 +42,9 @@ def probe() -> Probe:
         return _probe(json.loads(done.stdout), "")
     except SandboxFault as error:
         return _probe({}, error.message)
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode(errors="replace").strip().rpartition("\n")[2][:200]
+        return _probe({}, f"the trial's process ended with {error.returncode}: {said}")
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         return _probe({}, f"the trial's process failed: {type(error).__name__}")
 

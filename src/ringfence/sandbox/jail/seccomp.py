@@ -70,7 +70,7 @@ _MADVISE: Final = (4, 8, 14, 15)  # DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE: what a
 
 _NO_MACHINE_CODE: Final = Check(argument=2, mask=_PROT_EXEC, values=(0,))
 
-# os.fork of glibc: SIGCHLD, and two flags that only say where the thread id is stored
+# glibc forks by clone: SIGCHLD, and two flags that only say where the thread id is stored. musl has fork itself.
 _SIGCHLD: Final = 17
 _CHILD_SETTID, _CHILD_CLEARTID = 0x0100_0000, 0x0020_0000
 
@@ -108,7 +108,7 @@ _GUEST_ZYGOTE: Final[tuple[Rule, ...]] = (
         Rule(name=name)
         for name in (
             # children
-            "wait4 kill getppid set_robust_list "
+            "fork wait4 kill getppid set_robust_list "
             # control messages and the descriptors in them
             "recvmsg sendmsg dup dup2 dup3 close_range "
             # the size it has, read from a descriptor that was opened before

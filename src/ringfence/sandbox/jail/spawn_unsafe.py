@@ -20,8 +20,8 @@ from typing import Final
 
 from ringfence.errors import SandboxFault
 
-ENVIRONMENT: Final = {"PYTHONHASHSEED": "0"}
-"""All that a jailed process ever has in its environment."""
+ENVIRONMENT: Final = {"PYTHONHASHSEED": "0", "PYTHON_JIT": "0"}
+"""All that a jailed process ever has in its environment. A compiler at run time would need executable memory."""
 
 FLAGS: Final = ("-s", "-P", "-S", "-B", "-X", "utf8")
 
@@ -39,9 +39,12 @@ _living: weakref.WeakSet[Launched] = weakref.WeakSet()
 
 
 def _forget_in_fork() -> None:
-    """A fork of the host that held on to control sockets would keep jails alive after the host's death."""
-    for launched in _living:
+    """A fork of the host that held on to control sockets would keep jails alive after the host's death, and one that
+    ends politely would end them before it."""
+    for launched in list(_living):
+        launched.closed = True
         launched.control.close()
+        launched.process.returncode = 0  # not a child of this process, so there is nothing to wait for
 
 
 os.register_at_fork(after_in_child=_forget_in_fork)
@@ -55,7 +58,6 @@ class Launched:
         self.control = control
         self.closed = False
         self._ready = False
-        self._owner = os.getpid()
         self._lock = threading.Lock()
         _living.add(self)
 
@@ -98,8 +100,6 @@ class Launched:
             if self.closed:
                 return
             self.closed = True
-        if os.getpid() != self._owner:  # a fork of the host: not its process, and not its loop
-            return
         self._hang_up()
         if not self._ready:
             self.process.kill()

@@ -37,6 +37,7 @@ _NUMBERS: Final[dict[str, tuple[int | None, int | None]]] = {
     "exit": (60, 93),
     "exit_group": (231, 94),
     "fcntl": (72, 25),
+    "fork": (57, None),
     "fstat": (5, 80),
     "futex": (202, 98),
     "getpid": (39, 172),

@@ -85,7 +85,7 @@ class Launch:
         self.control = socket.socket(fileno=place)
         self.control.setblocking(False)
         os.closerange(3, place)
-        os.closerange(place + 1, 1 << 20)
+        os.closerange(place + 1, 1 << 16)
         child_unsafe.lower(resource.RLIMIT_NOFILE, child_unsafe.DESCRIPTORS, child_unsafe.DESCRIPTORS)
         taken = (os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC), *os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK))
         if taken != (child_unsafe.SIZE, child_unsafe.TROUBLE_READ, child_unsafe.TROUBLE):
