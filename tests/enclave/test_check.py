@@ -31,6 +31,11 @@ def places(source: str) -> list[tuple[int, int]]:
         "x = tools.a() == 1",
         "x = not tools.a()",
         "async def f():\n    tools.a()",
+        "async def main():\n    pass\nmain()",
+        "async def main():\n    pass\nmain()\nx = 1",
+        "async def main():\n    pass\nreturn main()",
+        "async def main():\n    pass\nif __name__ == '__main__':\n    main()",
+        "async def load():\n    return []\nfor row in load():\n    pass",
     ],
 )
 def test_a_result_that_is_used_or_dropped_without_await_is_found(source: str) -> None:
@@ -53,6 +58,13 @@ def test_a_result_that_is_used_or_dropped_without_await_is_found(source: str) ->
         "def call_tool(a):\n    return a\ncall_tool(1)",
         "from mine import tools\ntools.a()",
         "def f(tools):\n    tools.a()",
+        "async def main():\n    pass\nawait main()",
+        "import asyncio\nasync def main():\n    pass\nasyncio.run(main())",
+        "async def main():\n    yield 1\nmain()",
+        "@decorated\nasync def main():\n    pass\nmain()",
+        "async def main():\n    pass\nmain = len\nmain()",
+        "async def main():\n    pass\ndef f(main):\n    main()",
+        "async def main():\n    def numbers():\n        yield 1\n    return main\nx = main()",
     ],
 )
 def test_calls_that_are_awaited_somewhere_are_left_alone(source: str) -> None:
