@@ -129,7 +129,7 @@ class _Unawaited:
             case _:
                 return False
 
-    def _found(self, call: ast.expr, place: str) -> Found:
+    def _found(self, call: ast.Call, place: str) -> Found:
         text = ast.unparse(call)
         short = text if len(text) <= 60 else text[: text.index("(")] + "(…)"
         fix = f"await {short}" if place in ("returned", "dropped") else f"(await {short})"

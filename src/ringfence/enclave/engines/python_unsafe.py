@@ -198,6 +198,9 @@ class _Run:
             text = guest_values.encode(value)
         except guest_values.NotData as error:
             place = f"the result's {error.path}" if error.path else "the result"
+            if asyncio.iscoroutine(error.value):
+                text = f"{place} is the coroutine {error.value.__name__}(), which was never awaited"
+                self._send_failure("unawaited", "UnawaitedCall", text)
             self._send_failure("value", "ResultError", f"{place}: {error.reason}")
         if len(text) > self._bridge.max_bytes:
             message = f"the script's result has {len(text)} bytes of JSON, more than {self._bridge.max_bytes}"
@@ -240,10 +243,10 @@ class _Run:
 
 def _first(error: BaseException) -> BaseException:
     """The exception that a task group's group is about: a failed call if there is one, else the first."""
-    while isinstance(error, BaseExceptionGroup) and type(error) in (ExceptionGroup, BaseExceptionGroup):
-        group: BaseExceptionGroup[BaseException] = error
-        error = min(group.exceptions, key=lambda one: not isinstance(one, guest_bridge.ToolError))
-    return error
+    while type(error) is ExceptionGroup or type(error) is BaseExceptionGroup:
+        inside: tuple[BaseException, ...] = error.exceptions  # type: ignore[reportUnknownMemberType]
+        error = min(inside, key=lambda one: not isinstance(one, guest_bridge.ToolError))
+    return error  # type: ignore[reportUnknownVariableType]
 
 
 def _message(error: BaseException) -> str:
