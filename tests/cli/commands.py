@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -140,12 +141,12 @@ def run(folder: Path, script: str, *options: str) -> Finished:
 class Person:
     """Somebody at a terminal of 80 columns: reads what appears, types, presses keys."""
 
-    def __init__(self, *arguments: str, cwd: Path) -> None:
+    def __init__(self, *arguments: str, cwd: Path, command: Sequence[str] = COMMAND) -> None:
         self._master, program = pty.openpty()
         self._seen = ""
         self._from = 0
         self.process = subprocess.Popen(
-            [*AT_TERMINAL, *COMMAND, *arguments],
+            [*AT_TERMINAL, *command, *arguments],
             cwd=cwd,
             stdin=program,
             stdout=program,

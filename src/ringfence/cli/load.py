@@ -126,7 +126,7 @@ def _import_file(path: Path) -> ModuleType:
 def _import_problem(target: str, error: BaseException) -> ConfigError:
     if isinstance(error, ModuleNotFoundError) and error.name is not None and _is_part(error.name, target):
         return _no_module(target)
-    text = " ".join(str(error).split())
+    text = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
     message = f"{_place(target, error)}: {type(error).__name__}{': ' if text else ''}{text}"
     hint = None if target.endswith(".py") else f"python -c 'import {target}' shows the whole traceback"
     if isinstance(error, ImportError) and "relative import" in text:
