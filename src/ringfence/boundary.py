@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import Any, Final, Self, Unpack, cast
 
 from ringfence.contract.rules import check_sandbox
@@ -31,8 +31,8 @@ class BoundaryStatistics:
 
     gate: GateStatistics
     events: HubStatistics
-    drivers: Mapping[str, object]
-    """Statistics of the drivers that keep some, by the driver's name."""
+    drivers: tuple[tuple[str, object], ...]
+    """Name and statistics of each driver that keeps some."""
 
 
 class Boundary:
@@ -162,20 +162,19 @@ class Boundary:
 
     def statistics(self) -> BoundaryStatistics:
         """Counts of calls, events, and of the drivers that keep counts."""
-        counted = {
-            driver.name: statistics()
+        counted = tuple(
+            (driver.name, statistics())
             for driver in self._gate.drivers
             if callable(statistics := getattr(driver, "statistics", None))
-        }
-        return BoundaryStatistics(
-            gate=self._gate.statistics(), events=self._gate.hub.statistics(), drivers=MappingProxyType(counted)
         )
+        return BoundaryStatistics(gate=self._gate.statistics(), events=self._gate.hub.statistics(), drivers=counted)
 
     async def __aenter__(self) -> Self:
         """Check what only the whole can show.
 
         Raises:
             ToolSandboxRequiredError: a tool has no sandbox.
+            ConfigError: `not_running`, it was closed before.
         """
         self._gate.start()
         return self

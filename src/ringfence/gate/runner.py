@@ -131,7 +131,9 @@ class Gate:
 
         Raises:
             ToolSandboxRequiredError: tools without a sandbox, by name.
+            ConfigError: `not_running`, the gate is closed.
         """
+        self._refuse_when_closed()
         if self._started:
             return
         bare = [name for name, entry in self._entries.items() if entry.driver is None]
@@ -170,8 +172,7 @@ class Gate:
             asyncio.CancelledError: the host cancelled; the call has unwound, and is recorded as `interrupted`.
             ConfigError: `not_running`, the gate is closed.
         """
-        if self._closed:
-            raise ConfigError("the boundary is closed", code="not_running")
+        self._refuse_when_closed()
         entry = self._entries.get(name) if type(name) is str else None
         call = LiveCall(
             name=entry.tool.name if entry is not None else explain.shown_name(name),
@@ -220,6 +221,10 @@ class Gate:
             await self.hub.aclose()
             if failures:
                 raise ExceptionGroup("sandboxes failed to close", failures)
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise ConfigError("the boundary is closed", code="not_running")
 
     # one call
 
