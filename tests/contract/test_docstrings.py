@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+import griffe
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -138,6 +139,15 @@ def test_no_text_fails_prints_or_logs(text: str) -> None:
     finally:
         logging.getLogger().removeHandler(listener)
     assert records == []
+
+
+def test_a_parser_that_fails_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumble(docstring: object, **options: object) -> list[object]:
+        raise ValueError(docstring)
+
+    monkeypatch.setattr(griffe, "parse_google", stumble)
+    assert read_docstring(NUMPY, NAMES).parameters == PARAMETERS
+    assert read_docstring(GOOGLE, NAMES).parameters == {}
 
 
 def test_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

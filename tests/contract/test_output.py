@@ -238,6 +238,14 @@ def test_a_serialiser_or_validator_that_breaks_refuses_the_result_by_its_class()
         assert (path, reason.split(" ", 1)[1]) == ("", f"{reason.split()[1]} raised KeyError")
 
 
+def test_what_a_model_holds_and_pydantic_cannot_dump_is_refused_by_its_class() -> None:
+    class Holder(BaseModel):
+        a: Any
+
+    assert refusal(output(Holder), Holder(a=[Duck()])) == ("", "a Duck is not a JSON value")
+    assert refusal(output(Holder), Holder(a=b"\xff")) == ("", "not representable as JSON")
+
+
 def test_a_cycle_of_models_is_refused() -> None:
     class Node(BaseModel):
         next: Any = None

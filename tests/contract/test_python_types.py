@@ -156,6 +156,19 @@ def test_an_alias_of_anything_is_anything() -> None:
     assert declared({"$ref": "#/$defs/Json"}, {"Json": {}}) == ("Any", "")
 
 
+def test_a_whole_schema_is_declared_without_what_belongs_to_the_file() -> None:
+    types = Declarations([])
+    whole = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$defs": {},
+        **LINE,
+        "additionalProperties": False,
+    }
+    assert [types.object_of(whole, {}, "It"), types.expression(LINE, {}, "It")] == ["Line", "Line"]
+    nameless = {key: value for key, value in whole.items() if key != "title"}
+    assert types.object_of(nameless, {}, "It") == "It"
+
+
 def test_imports_name_what_the_texts_use() -> None:
     types = Declarations([])
     types.expression(NODE, {"Node": NODE}, "It")

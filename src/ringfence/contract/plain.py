@@ -172,13 +172,9 @@ def _has_odd_float(level: list[Any], kinds: set[type[Any]]) -> bool:
 def _refusal(value: object, *, numbers_only: bool = False) -> ValueRefused:
     """The first objection, with its path. Goes down level by level, as the walk did that found one."""
     queue: deque[tuple[str, Any]] = deque([("", value)])
-    while queue:
-        path, item = queue.popleft()
-        reason = _objection(item, numbers_only)
-        if reason is not None:
-            return ValueRefused(path, reason)
-        queue.extend(_named_children(path, item))
-    return ValueRefused("", "not a JSON value")
+    while (reason := _objection(queue[0][1], numbers_only)) is None:
+        queue.extend(_named_children(*queue.popleft()))
+    return ValueRefused(queue[0][0], reason)
 
 
 def _objection(item: Any, numbers_only: bool) -> str | None:
