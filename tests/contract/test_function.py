@@ -125,6 +125,18 @@ def test_a_type_without_a_schema_is_blamed_on_its_parameter(hint: Any) -> None:
     assert error.message.startswith("tool 'f': parameter 'b': pydantic says: ")
 
 
+def test_the_blame_does_not_fall_on_fields_with_settings_of_their_own() -> None:
+    def function(a: Annotated[int, Field(alias="aA")] = 1, b: Strange | None = None) -> None: ...
+
+    assert config_error(made, function).message.startswith("tool 'f': parameter 'b': pydantic says: ")
+
+
+def test_a_default_given_twice_is_blamed_on_its_parameter() -> None:
+    def function(a: int, b: Annotated[list[int], Field(default_factory=list)] = []) -> None: ...  # noqa: B006
+
+    assert config_error(made, function).message.startswith("tool 'f': parameter 'b': pydantic says: ")
+
+
 def test_a_schema_that_is_too_large_is_blamed_on_the_arguments() -> None:
     def function(a: str = "x" * 300_000) -> None: ...
 

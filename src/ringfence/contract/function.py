@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ringfence.contract.hints import Arguments, Declared
+from ringfence.contract.hints import Arguments, Declared, arguments_type
 from ringfence.contract.schema import Publisher, PydanticInput, adapter_for, reason_of
 from ringfence.errors import ConfigError
 
@@ -39,7 +39,7 @@ def _blame_parameter(declared: Declared, label: str) -> None:
     """Raise an error about the one parameter that has no schema, when one alone has none."""
     for name, hint in declared.parameters.items():
         field = f"{label}: parameter {name!r}"
-        adapter = adapter_for(hint, field)
+        adapter = adapter_for(arguments_type({name: hint}), field)
         try:
             adapter.json_schema(schema_generator=Publisher)
         except Exception as error:

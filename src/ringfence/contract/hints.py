@@ -101,7 +101,7 @@ def read_function(
     returns = hints.get("return", UNDECLARED)
     whole = _whole(signature, hints, context)
     return Declared(
-        arguments=hints[whole] if whole else _arguments_type(parameters),
+        arguments=hints[whole] if whole else arguments_type(parameters),
         parameters=types.MappingProxyType(parameters),
         whole=whole,
         context=context,
@@ -267,7 +267,8 @@ def _whole(signature: inspect.Signature, hints: Mapping[str, Any], context: str 
     return None
 
 
-def _arguments_type(parameters: Mapping[str, Any]) -> Any:
+def arguments_type(parameters: Mapping[str, Any]) -> Any:
+    """A closed TypedDict with these fields."""
     make: Any = TypedDict  # called, since only so a key may be any name
     arguments = make("Arguments", dict(parameters))
     arguments.__pydantic_config__ = ConfigDict(extra="forbid")
