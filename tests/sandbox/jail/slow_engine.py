@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 
 def prepare() -> None:
+    print("preparing for ever", file=sys.stderr, flush=True)
     time.sleep(3600)
 
 

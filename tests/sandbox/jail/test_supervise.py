@@ -183,6 +183,22 @@ def test_closing_ends_children_that_run_and_children_that_wait() -> None:
     run(body())
 
 
+def test_closing_lets_the_loop_go_on() -> None:
+    async def body() -> None:
+        async with zygote() as parent, guest(parent):
+            os.kill(parent.pid, signal.SIGSTOP)
+            turns = 0
+            closing = asyncio.create_task(parent.aclose())
+            while not closing.done() and parent.alive:
+                await asyncio.sleep(0.01)
+                turns += 1
+            await closing
+            assert turns > 10
+            assert not alive(parent.pid)
+
+    run(body())
+
+
 def test_nothing_is_left_in_the_host_after_many_children() -> None:
     async def body() -> None:
         before = descriptors()
@@ -265,11 +281,24 @@ def test_an_engine_that_cannot_be_loaded_is_a_refusal_with_its_step(engine: str,
     run(body())
 
 
+def test_a_step_that_fails_behind_the_walls_is_a_refusal_too() -> None:
+    plan = real_plan()
+
+    async def body() -> None:
+        with pytest.raises(SandboxFault) as caught:
+            await Zygote.start(replace(plan, zygote=(*plan.zygote, "victim")), ENGINE, roots=(HERE,))
+        assert caught.value.message == "the jail refused at step 'victim' (PermissionError: [Errno 1] Operation not permitted: '/proc/self/oom_score_adj')"  # fmt: skip
+        assert not has_children()
+
+    run(body())
+
+
 def test_a_zygote_that_is_not_ready_in_time_is_killed() -> None:
     async def body() -> None:
         with pytest.raises(SandboxFault) as caught:
-            await Zygote.start(real_plan(), "slow_engine:prepare,serve", roots=(HERE,), ready_timeout=0.5)
+            await Zygote.start(real_plan(), "slow_engine:prepare,serve", roots=(HERE,), ready_timeout=1.0)
         assert caught.value.code == "sandbox_unavailable"
+        assert caught.value.__notes__ == ["preparing for ever"]
         assert not has_children()
 
     run(body())

@@ -90,7 +90,7 @@ class Birth:
             for step in self.plan.child:
                 steps[step]()
         except BaseException as error:  # noqa: BLE001 - whatever it was, no guest runs
-            text = f"{id_} {step}: {type(error).__name__}: {error}"
+            text = " ".join(f"{id_} {step}: {type(error).__name__}: {error}".split())
             os.write(TROUBLE, text.encode()[:400] + b"\n")
             os._exit(REFUSED)
         os.close(TROUBLE)

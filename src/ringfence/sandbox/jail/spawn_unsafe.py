@@ -72,7 +72,7 @@ class Launched:
                 text = (text + piece)[-DIAGNOSTICS:]
         return text.decode(errors="replace").strip()
 
-    def is_ready(self) -> None:
+    def became_ready(self) -> None:
         """From now on it has nothing to say, and children to bury before it leaves."""
         self._ready = True
         self._close_stderr()
@@ -118,7 +118,7 @@ class Launched:
 
     def _hang_up(self) -> None:
         with contextlib.suppress(OSError):  # it has hung up first
-            self.control.shutdown(socket.SHUT_RDWR)
+            self.control.shutdown(socket.SHUT_WR)
 
     def _unwatch(self, loop: asyncio.AbstractEventLoop) -> None:
         if not loop.is_closed():

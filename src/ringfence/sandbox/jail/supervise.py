@@ -141,8 +141,9 @@ class Zygote:
             async with asyncio.timeout(ready_timeout):
                 await zygote._ready
         except TimeoutError:
+            fault = zygote._unavailable(f"the jail was not ready within {ready_timeout:g} s")
             zygote.close_nowait()
-            raise zygote._unavailable(f"the jail was not ready within {ready_timeout:g} s") from None
+            raise fault from None
         except BaseException:
             zygote.close_nowait()
             raise
@@ -150,6 +151,7 @@ class Zygote:
 
     @property
     def pid(self) -> int:
+        """Its process id, to look at."""
         return self._launched.process.pid
 
     @property
@@ -217,7 +219,8 @@ class Zygote:
             except BlockingIOError:
                 self._loop.add_writer(self._control, self._writable, self._weak)
                 return
-            except OSError:  # the other end is gone; the reader is about to hear of it
+            except OSError:  # it is gone, or cannot be told anything; its end is what the reader hears of next
+                self._launched.process.kill()
                 self._drop_outgoing()
                 return
             self._outgoing.popleft()
@@ -248,7 +251,7 @@ class Zygote:
     def _handle(self, message: wire.Message) -> None:
         match message:
             case wire.Ready():
-                self._launched.is_ready()
+                self._launched.became_ready()
                 if not self._ready.done():
                     self._ready.set_result(None)
             case wire.Refused(step=step, why=why):

@@ -38,17 +38,14 @@ def run(arguments: list[str]) -> None:
     packet = control.recv(wire.LARGEST)
     if not packet:  # the host went away before its first message
         return
-    start = wire.decode(packet)
-    if not isinstance(start, wire.Start):
-        raise wire.WireError("the first message must be a start")
-    launch = Launch(control, start)
+    launch = Launch(control, wire.decode(packet))
     for step in launch.plan.zygote:
         try:
             launch.steps[step]()
         except BaseException as error:  # noqa: BLE001 - whatever it was, there is no jail
             sys.excepthook(type(error), error, error.__traceback__)  # for the notes of the host's exception
             why = f"{type(error).__name__}: {error}"[:500]
-            launch.control.sendall(wire.encode(wire.Refused(step=step, why=why)))
+            launch.control.sendmsg([wire.encode(wire.Refused(step=step, why=why))])
             os._exit(child_unsafe.REFUSED)
     signal.alarm(0)
     Zygote(launch).serve()
@@ -57,7 +54,9 @@ def run(arguments: list[str]) -> None:
 class Launch:
     """The steps that turn a fresh interpreter into a jailed one."""
 
-    def __init__(self, control: socket.socket, start: wire.Start) -> None:
+    def __init__(self, control: socket.socket, start: wire.Message) -> None:
+        if not isinstance(start, wire.Start):
+            raise wire.WireError("the first message must be a start")
         self.control = control
         self.plan = JailPlan.from_json(start.plan)
         self.machine: Machine = self.plan.machine
@@ -121,6 +120,7 @@ class Launch:
         """What a guest need not know of the host's files, and memory that children will share."""
         sys.argv[:] = [""]
         sys.orig_argv[:] = [""]
+        self.roots = ()
         sys.path.clear()
         sys.path_importer_cache.clear()
         sys.meta_path[:] = [importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImporter]
@@ -222,9 +222,12 @@ class Zygote:
             )
             return
         if pid == 0:
-            self._control.detach()  # its number will be another descriptor's
-            self._children.clear()
-            self._birth.become_guest(id_, descriptors[0])
+            try:
+                self._control.detach()  # its number will be another descriptor's
+                self._children.clear()
+                self._birth.become_guest(id_, descriptors[0])
+            finally:
+                os._exit(child_unsafe.REFUSED)
         os.close(descriptors[0])
         self._children[pid] = id_
         self._send(wire.Forked(id=id_, pid=pid))
