@@ -88,8 +88,9 @@ def test_anything_else_asks_again(other: str) -> None:
     assert typed.lines == []
 
 
-def test_what_was_typed_before_the_question_is_forgotten() -> None:
+def test_what_was_typed_before_a_question_is_forgotten_each_time() -> None:
     assert ask("n")[2].forgotten == 1
+    assert ask("what", "n")[2].forgotten == 2
 
 
 def test_several_questions_are_asked_one_after_another() -> None:
@@ -107,7 +108,7 @@ def test_several_questions_are_asked_one_after_another() -> None:
 
 
 def test_a_cancelled_question_lets_the_display_go_on_and_the_next_one_be_asked() -> None:
-    console, _ = recorded()
+    console, text = recorded()
     screen = Screen()
 
     class Silent(Typed):
@@ -132,6 +133,7 @@ def test_a_cancelled_question_lets_the_display_go_on_and_the_next_one_be_asked()
         return await prompt.ask(request())
 
     assert asyncio.run(cancel_first()) == APPROVED
+    assert "y or n: (withdrawn)\n" in text.getvalue()
 
 
 def shown(one: ApprovalRequest, source: str = "first\nawait tools.refund(order_id=7)\n", width: int = 80) -> str:

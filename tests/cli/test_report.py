@@ -111,15 +111,24 @@ def test_an_error_says_code_line_source_and_fix() -> None:
     )
 
 
-def test_an_error_lists_every_issue_of_the_arguments() -> None:
+def test_an_error_lists_the_issues_that_its_message_leaves_out() -> None:
     issues: tuple[Issue, ...] = (
         {"path": "a.b", "message": "is missing", "code": "m"},
         {"path": "", "message": "[bold]x", "code": "t"},
     )
-    error = ErrorInfo(code="invalid_input", message="does not fit", issues=issues)
+    error = ErrorInfo(code="invalid_input", message="does not fit: a.b: is missing; and 1 more", issues=issues)
     assert printed_error(error) == (
-        "error invalid_input: does not fit\n       • a.b: is missing\n       • arguments: [bold]x\n"
+        "error invalid_input: does not fit: a.b: is missing; and 1 more\n       • arguments: [bold]x\n"
     )
+
+
+def test_long_errors_wrap_between_words_on_a_terminal_only() -> None:
+    error = ErrorInfo(code="X", message="word " * 40)
+    assert printed_error(error).count("\n") == 1
+    console, text = recorded(terminal=True)
+    report.print_error(console, error)
+    assert text.getvalue().count("\n") == 3
+    assert "wo\n" not in text.getvalue()
 
 
 def test_a_line_that_the_script_does_not_have_is_not_shown() -> None:

@@ -22,6 +22,9 @@ from ringfence.cli.terminal import Terminal
 from ringfence.cli.text import json_text, safe
 from ringfence.ports import ApprovalRequest, Effect
 
+VALUE_WIDTH: Final = 56
+"""Characters of JSON on one line of the table: with an argument's name beside it, it fits 80 columns."""
+
 _EFFECTS: Final[dict[Effect | None, str]] = {
     "read": "only reads",
     "write": "changes something outside",
@@ -43,11 +46,15 @@ class Prompt:
         async with self._turn:
             with self._display.paused():
                 self._console.print(question(request, self._lines))
-                self._terminal.forget_typed()
-                return await self._answer()
+                try:
+                    return await self._answer()
+                except asyncio.CancelledError:
+                    self._console.print(Text("(withdrawn)", style="dim"))
+                    raise
 
     async def _answer(self) -> Verdict:
         while True:
+            self._terminal.forget_typed()
             self._console.print(Text("Approve this call? y or n: ", style="bold"), end="")
             self._console.file.flush()
             line = await self._terminal.read_line()
@@ -94,5 +101,5 @@ def _arguments(request: ApprovalRequest) -> RenderableType:
     table.add_column("argument", overflow="fold", ratio=None)
     table.add_column("value", overflow="fold")
     for name, value in request.arguments.items():
-        table.add_row(Text(safe(name), style="bold"), Text(json_text(value)))
+        table.add_row(Text(safe(name), style="bold"), Text(json_text(value, width=VALUE_WIDTH)))
     return table

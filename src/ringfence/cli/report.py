@@ -89,20 +89,25 @@ def statistics(result: RunResult, reasons: Mapping[str, str]) -> Text:
 
 
 def print_error(console: Console, error: ErrorInfo, source: Sequence[str] = ()) -> None:
-    """Code, place, message, the line of the script, and the smallest fix."""
+    """Code, place, message, the line of the script, the issues that the message leaves out, and the smallest fix."""
     place = f" at line {error.line}" if error.line is not None else ""
-    head = Text.assemble(
-        (f"error {safe(error.code)}", "bold red"), (place, "bold"), ": ", safe(error.message, keep="\n")
-    )
-    console.print(head, soft_wrap=True)
+    message = safe(error.message, keep="\n")
+    head = Text.assemble((f"error {safe(error.code)}", "bold red"), (place, "bold"), f": {message}")
+    _print_whole(console, head)
     if error.line is not None and 0 < error.line <= len(source):
         excerpt = brief(source[error.line - 1].strip(), 400)
-        console.print(Text.assemble((f"  {error.line:>4} │ ", "dim"), (excerpt, "cyan")), soft_wrap=True)
+        _print_whole(console, Text.assemble((f"  {error.line:>4} │ ", "dim"), (excerpt, "cyan")))
     for issue in error.issues:
-        place = safe(issue["path"]) or "arguments"
-        console.print(Text.assemble("       • ", (place, "bold"), f": {safe(issue['message'])}"), soft_wrap=True)
+        if issue["message"] not in error.message:
+            path = safe(issue["path"]) or "arguments"
+            _print_whole(console, Text.assemble("       • ", (path, "bold"), f": {safe(issue['message'])}"))
     if error.hint:
-        console.print(Text.assemble(("  fix: ", "bold green"), safe(error.hint, keep="\n")), soft_wrap=True)
+        _print_whole(console, Text.assemble(("  fix: ", "bold green"), safe(error.hint, keep="\n")))
+
+
+def _print_whole(console: Console, text: Text) -> None:
+    """Wrapped between words on a terminal; elsewhere one line stays one line, for grep and for logs."""
+    console.print(text, soft_wrap=not console.is_terminal)
 
 
 def print_already_ran(console: Console, calls: Sequence[CallRecord], effects: Mapping[str, Effect | None]) -> None:
@@ -122,4 +127,4 @@ def print_already_ran(console: Console, calls: Sequence[CallRecord], effects: Ma
                 done = Text.assemble(("    may have happened, check it before you run this again  ", "bold red"))
             elif call.status == "failed":
                 done = Text.assemble(("    tried, failed  ", "yellow"))
-            console.print(done.append(f"{brief(call.name, 64)}  line {call.line}"), soft_wrap=True)
+            _print_whole(console, done.append(f"{brief(call.name, 64)}  line {call.line}"))
