@@ -10,12 +10,25 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+SOURCE = HERE.parent.parent / "src"
 
 
-def complaints(file: str) -> dict[int, list[str]]:
-    """Line to messages of basedpyright's errors."""
-    command = [sys.executable, "-m", "basedpyright", "--outputjson", str(HERE / file)]
-    report = json.loads(subprocess.run(command, cwd=HERE.parent.parent, capture_output=True, check=False).stdout)
+def complaints(file: str, workplace: Path) -> dict[int, list[str]]:
+    """Line to messages of basedpyright's errors, under strict rules and without a way to silence them."""
+    rules = {"typeCheckingMode": "strict", "enableTypeIgnoreComments": False, "extraPaths": [str(SOURCE)]}
+    (workplace / "pyrightconfig.json").write_text(json.dumps({**rules, "include": [file]}))
+    (workplace / file).write_text((HERE / file).read_text())
+    command = [
+        sys.executable,
+        "-m",
+        "basedpyright",
+        "--outputjson",
+        "--pythonpath",
+        sys.executable,
+        "-p",
+        str(workplace),
+    ]
+    report = json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
     found: dict[int, list[str]] = {}
     for item in report["generalDiagnostics"]:
         if item["severity"] == "error":
@@ -25,13 +38,13 @@ def complaints(file: str) -> dict[int, list[str]]:
 
 
 @pytest.mark.slow
-def test_what_users_write_is_accepted() -> None:
-    assert complaints("contract_ok.py") == {}
+def test_what_users_write_is_accepted(tmp_path: Path) -> None:
+    assert complaints("contract_ok.py", tmp_path) == {}
 
 
 @pytest.mark.slow
-def test_every_mistake_is_found_and_nothing_else() -> None:
+def test_every_mistake_is_found_and_nothing_else(tmp_path: Path) -> None:
     lines = (HERE / "contract_bad.py").read_text().splitlines()
     marked = {number for number, line in enumerate(lines, 1) if line.endswith("# error")}
     assert marked
-    assert set(complaints("contract_bad.py")) == marked
+    assert set(complaints("contract_bad.py", tmp_path)) == marked

@@ -67,6 +67,7 @@ class Toolset:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The tools' names, in the order given."""
         return tuple(self._tools)
 
     def prefixed(self, prefix: str) -> Toolset:
