@@ -159,6 +159,34 @@ def test_data_that_cannot_be_written_is_left_out_and_says_so() -> None:
     assert failed(ToolError("x", data={"when": {1, 2}})).data == {"omitted": "when: a set is not a JSON value"}
 
 
+class Rude(ToolError):
+    """Follows none of the rules."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.__dict__.update(fields)
+
+
+class Unreadable(dict[str, Any]):
+    def keys(self) -> Any:
+        raise RuntimeError("secret")
+
+    __iter__ = keys
+
+
+@pytest.mark.parametrize(
+    ("fields", "data"),
+    [
+        ({}, {}),
+        ({"text": 7, "code": 7, "data": [1]}, {}),
+        ({"text": "", "data": {1: 2}}, {"omitted": "value: an object key is a int, not text"}),
+        ({"data": Unreadable(a=1)}, {"omitted": "reading it raised RuntimeError"}),
+    ],
+)
+def test_a_rude_exception_is_still_explained(fields: dict[str, Any], data: dict[str, Any]) -> None:
+    error = failed(Rude(**fields))
+    assert (error.code, error.message, error.data) == ("tool_raised", "pay failed", data)
+
+
 def test_an_outcome_in_doubt_is_called_so() -> None:
     error = failed(ConnectionResetError("secret"), "outcome_unknown", "unknown")
     assert error.message == "pay: outcome unknown, not retried (ConnectionResetError, call c-1)"

@@ -95,6 +95,12 @@ def test_a_fault_is_the_drivers_only_when_the_tool_did_not_raise_it() -> None:
     assert judged(fault, by_tool=False, started=False) == Faulted("sandbox_crashed", started=False)
 
 
+@pytest.mark.parametrize("code", ["approval_denied", "made_up"])
+def test_a_driver_cannot_make_up_a_code(code: str) -> None:
+    fault = SandboxFault("gone", code=code)
+    assert judged(fault, by_tool=False, started=False) == Faulted("sandbox_crashed", started=False)
+
+
 def test_after_an_abort_nothing_is_repeated() -> None:
     assert judged(ValueError("x"), aborted=True) == Exhausted("tool_raised")
     assert judged(ConnectionError("x"), aborted=True) == Exhausted("tool_raised")

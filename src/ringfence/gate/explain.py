@@ -8,10 +8,10 @@ brings text of the tool's own; any other exception shows as its class and the ca
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from ringfence.contract.names import suggest
-from ringfence.errors import ErrorInfo, Issue, SandboxFault, Status, ToolError
+from ringfence.errors import CODES, ErrorInfo, Family, Issue, SandboxFault, Status, ToolError
 from ringfence.limits import ValueBudget
 from ringfence.values import ValueRefused, check_exact
 
@@ -19,6 +19,7 @@ MAX_TEXT: Final = 4_096
 """Characters of a tool's own text (second seed, "Error Handling in Tool Handlers")."""
 
 _SHOWN_NAME: Final = 64
+_SHOWN_CODE: Final = 128
 _SHOWN_ISSUES: Final = 5
 _SHOWN_TOOLS: Final = 20
 _DATA: Final = ValueBudget(size=64 * 1024, depth=16, nodes=1_000)
@@ -115,7 +116,7 @@ def failed(tool: str, code: str, status: Status, cause: BaseException, call_id: 
     if code == "outcome_unknown":
         text = f"{tool}: outcome unknown, not retried ({name}, call {call_id})"
         return ErrorInfo(code=code, message=text, name=name, hint=_DOUBT)
-    if isinstance(cause, SandboxFault) and code == cause.code:
+    if isinstance(cause, SandboxFault) and CODES[code].family is Family.FAULT:
         return ErrorInfo(code=code, message=f"{tool}: {cause.message}", name=name, hint=cause.hint)
     if code == "bad_result":
         reason = str(cause) if isinstance(cause, ValueRefused) else f"its schema raised {name}"
@@ -128,17 +129,22 @@ def failed(tool: str, code: str, status: Status, cause: BaseException, call_id: 
 
 
 def _own_text(error: ToolError, tool: str) -> str:
-    text = str(error.text)[:MAX_TEXT].encode("utf-8", "replace").decode()
-    return text or f"{tool} failed"
+    text: object = getattr(error, "text", None)  # a subclass may have left it out
+    written = text[:MAX_TEXT].encode("utf-8", "replace").decode() if type(text) is str else ""
+    return written or f"{tool} failed"
 
 
 def _own_data(error: ToolError) -> dict[str, Any]:
     """What the tool added, if it can be written as JSON; its own code under `code`."""
-    data: dict[str, Any] = dict(error.data or {})
-    if error.code is not None:
-        data["code"] = str(error.code)[:128]
+    added: object = getattr(error, "data", None)
+    code: object = getattr(error, "code", None)
     try:
+        data = dict(cast("Mapping[str, Any]", added)) if isinstance(added, Mapping) else {}
+        if type(code) is str:
+            data["code"] = code[:_SHOWN_CODE]
         check_exact(data, _DATA)
     except ValueRefused as refused:
         return {"omitted": str(refused)}
+    except Exception as failure:  # noqa: BLE001  (a mapping of the tool's own may raise anything)
+        return {"omitted": f"reading it raised {class_name(failure)}"}
     return data

@@ -10,7 +10,7 @@ import asyncio
 import copy
 import logging
 from collections.abc import Callable
-from types import CoroutineType, MappingProxyType
+from types import CoroutineType
 from typing import Any, Final, cast
 
 from pydantic_core import to_jsonable_python
@@ -211,7 +211,7 @@ def _request(call: LiveCall, entry: Entry) -> ApprovalRequest:
         tool=entry.tool.name,
         description=entry.tool.description,
         input=given,
-        arguments=MappingProxyType(_plain(given, call.data)),
+        arguments=_plain(given, call.data),
         digest=values.digest(call.data),
         session_id=call.origin.session_id,
         principal=call.origin.principal,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ringfence.errors import RingfenceError, SandboxFault
+from ringfence.errors import CODES, Family, RingfenceError, SandboxFault
 from ringfence.gate.states import Ambiguous, Barred, Event, Exhausted, Failed, Faulted
 
 _CERTAIN: Final = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
@@ -29,7 +29,8 @@ def classify(error: BaseException, *, by_tool: bool, started: bool, aborted: boo
         cut_short: it is a cancellation that came from within, while nobody here had asked for one.
     """
     if isinstance(error, SandboxFault) and not by_tool:
-        return Faulted(error.code, started)
+        known = error.code in CODES and CODES[error.code].family is Family.FAULT
+        return Faulted(error.code if known else "sandbox_crashed", started)
     if _holds_refusal(error):
         return Barred()
     if aborted:
