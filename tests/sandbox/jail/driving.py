@@ -20,7 +20,7 @@ from ringfence.sandbox.jail.supervise import Child, Exit, Zygote
 
 HERE = str(Path(__file__).parent)
 ENGINE = "echo_engine:prepare,serve"
-PATIENCE = 10.0
+PATIENCE = 30.0
 """Seconds after which a test that waits is broken."""
 
 T = TypeVar("T")
