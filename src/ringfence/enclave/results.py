@@ -140,7 +140,7 @@ def from_guest(frame: Failed, failure: CallFailure | None, calls_made: int) -> E
             hint = "work on less data at a time, or raise memory_limit"
             return run_error("memory_limit", "the script used up its memory", hint=hint, line=frame.line, **trace)
         case "unawaited":
-            hint = f"line {frame.line}: write await before the call" if frame.line else "write await before the call"
+            hint = f"line {frame.line}: write await before the call" if frame.line else "write await before it"
             return _named(run_error("script_raised", frame.message, hint=hint, line=frame.line), frame.name)
         case "value":
             hint = "return numbers, text, lists and dicts with text keys"

@@ -44,23 +44,29 @@ def parse(source: str) -> ast.Module:
     Raises:
         Rejected: not Python.
     """
+    source = source.removeprefix("\ufeff")
     try:
         return ast.parse(source, FILENAME)
     except SyntaxError as error:
+        if (line := _bad_line(source)) is not None:
+            raise _bad_character(line) from None
         raise _rejected(error) from None
     except (RecursionError, MemoryError):
         raise _too_deep() from None
-    except ValueError:  # a NUL character, or a lone surrogate
-        raise Rejected(
-            "SYNTAX", _bad_line(source), 1, "a character that Python source cannot hold", "remove it"
-        ) from None
+    except ValueError:  # what some Pythons raise for a NUL or a lone surrogate
+        raise _bad_character(_bad_line(source) or 1) from None
 
 
-def _bad_line(source: str) -> int:
+def _bad_character(line: int) -> Rejected:
+    return Rejected("SYNTAX", line, 1, "a character that Python source cannot hold", "remove it")
+
+
+def _bad_line(source: str) -> int | None:
+    """Line of the first NUL or lone surrogate."""
     for number, line in enumerate(source.split("\n"), 1):
         if any(char == "\0" or "\ud800" <= char <= "\udfff" for char in line):
             return number
-    return 1
+    return None
 
 
 def compile_script(tree: ast.Module, compiler: Compiler) -> CodeType:
@@ -112,7 +118,6 @@ _FIXES: Final = (
     ("'async for' outside async function", "make the function `async def`"),
     ("'async with' outside async function", "make the function `async def`"),
     ("import * only", "name what you need: from … import …"),
-    ("null bytes", "remove the NUL character"),
     ("was never closed", "close the bracket"),
     ("unterminated", "close the quotation mark"),
     ("expected an indented block", "indent the next line, or write `pass`"),
@@ -120,6 +125,8 @@ _FIXES: Final = (
     ("unexpected indent", "remove the indentation"),
     ("inconsistent use of tabs", "indent with spaces only"),
     ("cannot assign to", "use `==` to compare"),
+    ("too many nested parentheses", "split long expressions into steps"),
+    ("too many statically nested blocks", "put the inner blocks into a function"),
     ("expected ':'", "end the line with a colon"),
 )
 

@@ -20,11 +20,16 @@ import sys
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
+from types import FrameType
 from typing import Any, Final, NoReturn
 
 from ringfence.enclave.engines.guest_wire import Channel
+from ringfence.enclave.source import FILENAME
+
+TOP: Final = "<module>"
+"""Name of a script's top level in tracebacks."""
 
 MODULES: Final = (
     "abc argparse array ast asyncio base64 binascii bisect calendar cmath codecs collections collections.abc colorsys "
@@ -37,7 +42,8 @@ MODULES: Final = (
 """What `import` finds."""
 _HELPERS: Final = (
     "_strptime _pydatetime encodings.ascii encodings.cp1252 encodings.idna encodings.latin_1 encodings.punycode "
-    "encodings.utf_16 encodings.utf_32 encodings.utf_8_sig encodings.raw_unicode_escape encodings.unicode_escape "
+    "encodings.utf_16 encodings.utf_32 encodings.utf_7 encodings.utf_8_sig encodings.raw_unicode_escape "
+    "encodings.unicode_escape encodings.rot_13 encodings.hex_codec encodings.base64_codec encodings.iso8859_15 encodings.cp437 "
     "asyncio.taskgroups asyncio.timeouts asyncio.runners concurrent.futures.thread linecache tokenize"
 ).split()
 """What those modules import when they are used."""
@@ -152,6 +158,7 @@ def furnish() -> Sources:
     warnings.simplefilter("ignore")
     builtins.input = _no_input
     builtins.breakpoint = _no_debugger
+    _install_names()
     _install_clock(sources)
     _install_randomness(sources)
     concurrent.futures.ThreadPoolExecutor = concurrent.futures.thread.ThreadPoolExecutor = _InPlace  # type: ignore[misc]
@@ -167,6 +174,29 @@ def enter(channel: Channel) -> None:
 def script_globals() -> dict[str, Any]:
     """The names that every module has."""
     return {"__name__": "__main__", "__builtins__": builtins, "__doc__": None}
+
+
+def _names(frame: FrameType) -> Mapping[str, Any]:
+    """What `locals()` gives: the body of a script is a function whose names are all global."""
+    code = frame.f_code
+    at_top = code.co_filename == FILENAME and code.co_name == TOP
+    return frame.f_globals if at_top else frame.f_locals
+
+
+def _install_names() -> None:
+    """Builtins that look at their caller's names, made to see a script's top level as a module's."""
+    caller, execute, inspect_names, variables = sys._getframe, builtins.exec, builtins.dir, builtins.vars  # pyright: ignore[reportPrivateUsage]
+
+    def exec_(source: Any, globals: Any = None, locals: Any = None, /, **options: Any) -> None:  # noqa: A002
+        frame = caller(1)
+        if globals is None:
+            globals, locals = frame.f_globals, _names(frame) if locals is None else locals  # noqa: A001
+        execute(source, globals, locals, **options)
+
+    builtins.exec = exec_  # type: ignore[assignment]
+    builtins.locals = lambda: _names(caller(1))  # type: ignore[assignment]
+    builtins.vars = lambda *of: variables(*of) if of else _names(caller(1))  # type: ignore[assignment]
+    builtins.dir = lambda *of: inspect_names(*of) if of else sorted(_names(caller(1)))  # type: ignore[assignment]
 
 
 def _no_input(prompt: object = "", /) -> NoReturn:

@@ -14,8 +14,8 @@ import dis
 import functools
 import linecache
 import traceback
-from collections.abc import Coroutine
-from types import CodeType, FrameType, TracebackType
+from collections.abc import Callable, Coroutine
+from types import CodeType, CoroutineType, FrameType, TracebackType
 from typing import Any, Final, NoReturn
 
 from ringfence.enclave.check import Found, check
@@ -83,6 +83,13 @@ def _compiler(module: ast.Module, flags: int) -> CodeType:
     return compile(module, FILENAME, "exec", flags=flags, dont_inherit=True)
 
 
+def _body(names: dict[str, Any]) -> Callable[[], Coroutine[Any, Any, Any]]:
+    """The script as a coroutine function, which tracebacks call what a file's top level is called."""
+    body = names.pop(ENTRY)
+    body.__code__ = body.__code__.replace(co_name=guest_world.TOP, co_qualname=guest_world.TOP)
+    return body
+
+
 class _Runner:
     """`asyncio.Runner` over the one loop there is."""
 
@@ -136,7 +143,7 @@ class _Run:
             "tools": guest_bridge.namespace(self._bridge, "tools", {"x": "x"}),
         }
         exec(self._compile(_REHEARSAL, {"tools": {}}), scratch)  # noqa: S102 - our own text
-        text = guest_values.encode(self._loop.complete(scratch.pop(ENTRY)()))
+        text = guest_values.encode(self._loop.complete(_body(scratch)()))
         self.channel.rehearse(f'{{"t":"ok","value":{text}}}')
         self._bridge.rehearse()
 
@@ -148,7 +155,7 @@ class _Run:
         self._fill_globals(request["inputs"], request["namespaces"])
         try:
             exec(code, self._globals)  # noqa: S102 - defines one coroutine function; the jail is closed
-            value = self._loop.complete(self._globals.pop(ENTRY)())
+            value = self._loop.complete(_body(self._globals)())
         except BaseException as error:  # noqa: BLE001 - whatever the script raised is its result
             self._fail(error)
         self._finish(value)
@@ -198,8 +205,9 @@ class _Run:
             text = guest_values.encode(value)
         except guest_values.NotData as error:
             place = f"the result's {error.path}" if error.path else "the result"
-            if asyncio.iscoroutine(error.value):
-                text = f"{place} is the coroutine {error.value.__name__}(), which was never awaited"
+            if isinstance(error.value, CoroutineType):
+                name: str = error.value.__name__  # type: ignore[reportUnknownMemberType]
+                text = f"{place} is the coroutine {name}(), which was never awaited"
                 self._send_failure("unawaited", "UnawaitedCall", text)
             self._send_failure("value", "ResultError", f"{place}: {error.reason}")
         if len(text) > self._bridge.max_bytes:
@@ -274,8 +282,6 @@ def _trace(error: BaseException) -> str:
     try:
         frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILENAME]
         shown = frames[:10] + frames[-10:] if len(frames) > 20 else frames
-        for frame in shown:
-            frame.name = "<module>" if frame.name == ENTRY else frame.name
         lines = traceback.format_list(shown)
         text = "".join(["Traceback (most recent call last):\n", *lines, f"{type(error).__name__}: {_message(error)}"])
         return text.encode("utf-8", "replace").decode()[-TRACE_LIMIT:]
