@@ -1,7 +1,8 @@
 """A host that starts a jail and runs every attack in it, and prints how each ended. A program of its own.
 
 So that it can run as another user, and on an interpreter that has none of ringfence's dependencies, it loads the jail
-without the rest of the package. Arguments: the source folder, and `jailed`, `stripped` or `free`. Prints one JSON object.
+without the rest of the package. Arguments: the source folder, and a mode: `jailed`, `stripped` (of root's
+capabilities), `alone` (seccomp without Landlock) or `free`. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -81,13 +83,16 @@ def canaries() -> Generator[dict[str, Any]]:
             victim.kill()
 
 
-async def jailed(given: dict[str, Any]) -> dict[str, Any]:
+async def jailed(given: dict[str, Any], *, landlock: bool) -> dict[str, Any]:
     """Every attack in a child of its own."""
+    from ringfence.sandbox.jail.plan import GuestLimits, plan_guest
+    from ringfence.sandbox.jail.probe_unsafe import probe
     from tests.sandbox.jail.attacks import ATTACKS
     from tests.sandbox.jail.driving import guest, zygote
 
     found: dict[str, Any] = {"uid": os.getuid()}
-    async with zygote() as parent:
+    plan: Any = plan_guest(probe() if landlock else replace(probe(), landlock=0), GuestLimits())
+    async with zygote(plan) as parent:
         for attack in ATTACKS:
             async with guest(parent) as one:
                 given.update(zygote=parent.pid, self=one.child.pid)
@@ -156,7 +161,7 @@ def main(source: str, mode: str) -> None:
     with canaries() as given:
         if mode == "stripped":
             strip()
-        print(json.dumps(free(given) if mode == "free" else asyncio.run(jailed(given))))
+        print(json.dumps(free(given) if mode == "free" else asyncio.run(jailed(given, landlock=mode != "alone"))))
 
 
 if __name__ == "__main__":

@@ -77,8 +77,8 @@ ME = os.getuid()
 users = pytest.mark.parametrize("user", [ME, SOMEBODY], ids=["self", "ordinary"])
 ways = pytest.mark.parametrize(
     ("user", "mode"),
-    [(ME, "jailed"), (SOMEBODY, "jailed"), *([(ME, "stripped")] if ME == 0 else [])],
-    ids=["self", "ordinary", *(["root-without-capabilities"] if ME == 0 else [])],
+    [(ME, "jailed"), (SOMEBODY, "jailed"), (ME, "alone"), *([(ME, "stripped")] if ME == 0 else [])],
+    ids=["self", "ordinary", "seccomp-alone", *(["root-without-capabilities"] if ME == 0 else [])],
 )
 
 
