@@ -80,6 +80,12 @@ async def block() -> None:
 
 
 @rf.tool(effect="read")
+def stuck() -> None:
+    """Hold a thread that nobody can stop."""
+    time.sleep(60)
+
+
+@rf.tool(effect="read")
 def noisy() -> str:
     """Print where it should not."""
     print("noise from Python")

@@ -322,6 +322,19 @@ def test_a_script_that_spins_is_interrupted_too(tmp_path: Path) -> None:
     assert (done.code, done.document["error"]["code"]) == (1, "ABORTED")
 
 
+def test_a_thread_that_nobody_can_stop_does_not_hold_the_command(tmp_path: Path) -> None:
+    done = interrupted(tmp_path, "await tools.stuck()\n", "start  stuck", signal.SIGINT)
+    assert (done.code, done.document["error"]["code"]) == (1, "ABORTED")
+
+
+def test_an_interrupt_while_the_tools_are_loaded_is_an_error_like_others(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    (tmp_path / "script.py").write_text("1\n")
+    done = command("run", "script.py", "--tools", "slow", "--unsafe-local", "--json", cwd=tmp_path)
+    assert (done.code, done.document["error"]["code"]) == (1, "aborted")
+    assert done.stderr == "error aborted: interrupted\n"
+
+
 def test_the_second_signal_kills_even_when_a_tool_holds_the_loop(tmp_path: Path) -> None:
     script = "import asyncio\nawait asyncio.gather(tools.stock(product='x'), tools.block())\n"
     done = interrupted(tmp_path, script, "start  block", signal.SIGINT, signal.SIGTERM)

@@ -16,6 +16,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: arguments without the program's name; those of the process when None.
     """
-    from ringfence.cli.app import dispatch
+    try:
+        from ringfence.cli.app import dispatch
 
-    return dispatch(argv)
+        return dispatch(argv)
+    except KeyboardInterrupt:  # while this package is still being loaded
+        return 1

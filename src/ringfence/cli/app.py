@@ -5,8 +5,9 @@ Loads only the verb that was asked for. Called by `ringfence.cli.main`.
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from importlib.metadata import version
 from typing import Annotated, Protocol, runtime_checkable
 
@@ -15,7 +16,7 @@ from typer.main import get_command
 
 from ringfence.cli import exits
 from ringfence.cli.streams import MessageConsole, Results, open_missing_streams
-from ringfence.errors import ErrorInfo, RingfenceError
+from ringfence.errors import ErrorInfo, Refusal, RingfenceError
 
 app = typer.Typer(
     name="ringfence",
@@ -83,19 +84,19 @@ def _run(
     """Run a script that calls tools. The script is jailed; its only way out is the tools."""
     from ringfence.cli.run import Options, run
 
-    return run(
-        Options(
-            script=script,
-            tools=tools,
-            unsafe_local=unsafe_local,
-            approve=approve,
-            args=arg or [],
-            json=as_json,
-            timeout=timeout,
-            max_tool_calls=max_tool_calls,
-            memory=memory,
-        )
+    options = Options(
+        script=script,
+        tools=tools,
+        unsafe_local=unsafe_local,
+        approve=approve,
+        args=arg or [],
+        json=as_json,
+        timeout=timeout,
+        max_tool_calls=max_tool_calls,
+        memory=memory,
     )
+    with _interruptible():
+        return run(options)
 
 
 @app.command("describe")
@@ -103,7 +104,8 @@ def _describe(tools: Tools) -> int:
     """Print what a model needs to write scripts: the exact signature of every tool."""
     from ringfence.cli.describe import describe
 
-    return describe(tools)
+    with _interruptible():
+        return describe(tools)
 
 
 @app.command("doctor")
@@ -111,7 +113,17 @@ def _doctor(as_json: Json = False) -> int:
     """Try out what this machine can enforce, and say what is missing."""
     from ringfence.cli.doctor import doctor
 
-    return doctor(as_json=as_json)
+    with _interruptible():
+        return doctor(as_json=as_json)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Generator[None]:
+    """Ctrl-C while nothing runs yet is an error like others; the parser would turn it into a code of its own."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Refusal("interrupted", code="aborted") from None
 
 
 @runtime_checkable
@@ -131,8 +143,6 @@ def dispatch(argv: Sequence[str] | None) -> int:
         code = get_command(app).main(args=arguments, prog_name="ringfence", standalone_mode=False)
     except RingfenceError as error:
         return _refuse(error.info(), arguments)
-    except KeyboardInterrupt:
-        return _refuse(ErrorInfo(code="aborted", message="interrupted"), arguments, exits.FAILED)
     except Exception as error:
         if not isinstance(error, _UsageProblem):
             raise
@@ -141,11 +151,11 @@ def dispatch(argv: Sequence[str] | None) -> int:
     return code if isinstance(code, int) else exits.SUCCESS
 
 
-def _refuse(error: ErrorInfo, arguments: Sequence[str], code: int = exits.USAGE) -> int:
+def _refuse(error: ErrorInfo, arguments: Sequence[str]) -> int:
     from ringfence.cli import report
     from ringfence.cli.text import json_line
 
     report.print_error(MessageConsole(), error)
     if "--json" in arguments:
         Results(1).write(json_line(report.refused_document(error)) + "\n")
-    return code
+    return exits.FAILED if error.code == "aborted" else exits.USAGE
