@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import pty
 import re
 from typing import Any
 
@@ -137,19 +139,23 @@ def test_more_calls_than_lines_are_counted() -> None:
 
 @pytest.mark.parametrize(
     ("terminal", "environ", "kind"),
-    [(True, {"TERM": "xterm"}, Tree), (True, {"TERM": "dumb"}, Plain), (False, {"TERM": "xterm"}, Plain)],
+    [
+        (True, {"TERM": "xterm"}, Tree),
+        (True, {"TERM": "dumb"}, Plain),
+        (False, {"TERM": "xterm"}, Plain),
+        (False, {"TERM": "xterm", "FORCE_COLOR": "1"}, Plain),
+    ],
 )
 def test_a_tree_needs_a_terminal_that_can_redraw(terminal: bool, environ: dict[str, str], kind: type[Display]) -> None:
-    console = Console(force_terminal=terminal, _environ=environ)
-    if not console.encoding.startswith("utf"):
-        pytest.skip("the tests' own output is not UTF-8")
-    assert type(choose(console, {}, READS, "t", 3)) is kind
+    person, program = pty.openpty() if terminal else os.pipe()
+    with open(person, "rb"), open(program, "w", encoding="utf-8") as file:
+        assert type(choose(Console(file=file, _environ=environ), {}, READS, "t", 3)) is kind
 
 
 @pytest.mark.parametrize("terminal", [False, True])
 def test_calls_whose_end_no_event_told_are_completed_from_the_result(terminal: bool) -> None:
     console, text = recorded(terminal=terminal)
-    display = choose(console, {}, READS, "script.py", 6)
+    display = Tree(console, {}, READS, "script.py", 6) if terminal else Plain(console, {}, READS)
     calls = [
         CallRecord(call_id="r.1", name="list", status="succeeded", code=None, line=1, duration=0.003),
         CallRecord(call_id="r.2", name="refund", status="unknown", code="interrupted", line=2, duration=0.5),

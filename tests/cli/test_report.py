@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ringfence.cli import report
@@ -94,9 +95,13 @@ def test_a_failed_run_has_no_value_on_standard_output() -> None:
 
 
 def test_statistics_are_one_line() -> None:
-    assert str(report.statistics(succeeded(), {})) == "succeeded  2 calls · 1.5 s"
-    line = str(report.statistics(failed(READ, DENIED, LOST), {"r.2": "x"}))
+    line = str(report.statistics(failed(READ, DENIED, LOST)))
     assert line == "failed  2 calls · 1.5 s · 1.0 s of it waiting for approval · 1 refused · 1 unknown"
+
+
+def test_a_decision_that_took_no_time_is_no_waiting() -> None:
+    result = replace(succeeded(), stats=replace(STATS, approval_wait=0.01))
+    assert str(report.statistics(result)) == "succeeded  2 calls · 1.5 s"
 
 
 def printed_error(error: ErrorInfo, source: str = "a\n  b = 1\n") -> str:

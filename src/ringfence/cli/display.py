@@ -254,7 +254,9 @@ class Tree:
 def choose(
     console: Console, reasons: Mapping[str, str], reads: Collection[str], title: str, name_width: int
 ) -> Display:
-    """A tree where it can be redrawn, else lines."""
-    if console.is_terminal and not console.is_dumb_terminal and console.encoding.lower().startswith("utf"):
-        return Tree(console, reasons, reads, title, name_width)
-    return Plain(console, reasons, reads)
+    """A tree where it can be redrawn, else lines.
+
+    rich takes FORCE_COLOR for a terminal; a log that wants colours still cannot be redrawn.
+    """
+    redraws = console.file.isatty() and not console.is_dumb_terminal and console.encoding.lower().startswith("utf")
+    return Tree(console, reasons, reads, title, name_width) if redraws else Plain(console, reasons, reads)

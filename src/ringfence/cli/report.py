@@ -19,6 +19,8 @@ from ringfence.enclave.results import CallRecord, RunResult
 from ringfence.errors import ErrorInfo
 from ringfence.ports import Effect
 
+WORTH_SAYING: Final = 0.1
+"""Seconds of waiting for approval below which nobody waited: a file answered."""
 _STYLES: Final = {"succeeded": "bold green", "failed": "bold red", "interrupted": "bold yellow"}
 _TAB: Final = "\t"
 
@@ -77,11 +79,11 @@ def result_text(result: RunResult) -> str:
     return "".join(f"{part}\n" for part in parts)
 
 
-def statistics(result: RunResult, reasons: Mapping[str, str]) -> Text:
-    """One line: how it ended, calls, time, waiting."""
+def statistics(result: RunResult) -> Text:
+    """One line: how it ended, calls, time, and how long a person thought."""
     stats = result.stats
     facts = [counted(stats.tool_call_count, "call"), seconds(stats.duration)]
-    if reasons:
+    if stats.approval_wait >= WORTH_SAYING:
         facts.append(f"{seconds(stats.approval_wait)} of it waiting for approval")
     others = Counter(call.status for call in result.calls if call.status != "succeeded")
     facts += [f"{number} {status}" for status, number in sorted(others.items())]

@@ -156,7 +156,7 @@ async def _execute(job: _Job, console: MessageConsole, results: Results) -> RunR
             async with boundary, enclave:
                 result = await enclave.run(job.source, inputs=job.inputs)
             display.complete(result.calls)
-        display.conclude(report.statistics(result, reasons))
+        display.conclude(report.statistics(result))
         _report(job, result, reasons, console, results)
     return result
 
