@@ -6,6 +6,7 @@ Knows how to build a caller from what the user gave and where workers come from;
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 import time
 import weakref
@@ -18,11 +19,13 @@ from ringfence.contract.rules import check_sandbox
 from ringfence.contract.toolset import AnyTool, Toolset
 from ringfence.enclave import protocol, stubs
 from ringfence.enclave.callers import GateCaller, HandlerCaller, ToolHandler
-from ringfence.enclave.results import RunResult, RunStats, run_error
+from ringfence.enclave.channel import Channel
+from ringfence.enclave.pool import Pool
+from ringfence.enclave.results import RunResult, RunStats, RunStatus, run_error
 from ringfence.enclave.session import ScriptSession
 from ringfence.enclave.workers import Workers
 from ringfence.errors import ConfigError, ErrorInfo
-from ringfence.events import Event
+from ringfence.events import Event, EventType
 from ringfence.gate.hub import EventHub, EventStream, Filter, Handler
 from ringfence.gate.runner import Gate
 from ringfence.limits import LEVELS, MIB, RunLimits, SecurityLevel, parse_count, parse_seconds, parse_size
@@ -104,8 +107,8 @@ class Enclave:
         waiting: int = WAITING,
     ) -> None:
         self._limits = _limits(security_level, timeout, max_tool_calls, max_concurrent_calls, memory_limit, max_output)
-        if language not in ENGINES:
-            raise ConfigError(f"language must be one of {', '.join(ENGINES)}, not {language!r}")
+        if type(language) is not str or language not in ENGINES:
+            raise ConfigError(f"language must be one of {', '.join(ENGINES)}, not {language!r:.80}")
         if tools is not None and tool_handler is not None:
             raise ConfigError("pass tools= or tool_handler=, not both")
         self._gate, self._owns_gate = _gate(tools, sandbox, approve, approval_timeout)
@@ -119,7 +122,7 @@ class Enclave:
             frame_limit=protocol.frame_limit(self._limits),
             waiting=parse_count(waiting, "waiting"),
         )
-        self._sessions: set[ScriptSession] = set()
+        self._runs: set[_Run] = set()
         self._closed = False
         self._finalizer = weakref.finalize(self, self._workers.close_nowait)
 
@@ -142,28 +145,36 @@ class Enclave:
             SandboxFault: no jailed worker could be started.
             asyncio.CancelledError: the caller was cancelled; the script is dead and its calls are unwound.
         """
-        if self._closed:
-            raise ConfigError("the enclave is closed", code="not_running")
+        self._check_open()
         request = self._request(source, inputs)
         origin = Origin(
-            session_id=session_id or f"s_{secrets.token_hex(8)}", principal=principal, run_id=request.run_id
+            session_id=f"s_{secrets.token_hex(8)}" if session_id is None else _text(session_id, "session_id"),
+            principal=None if principal is None else _text(principal, "principal"),
+            run_id=request.run_id,
         )
         if (refused := self._too_long(source)) is not None:
             return _never_started(refused, request.run_id)
         pool = self._workers.pool()
-        channel = await pool.acquire()
-        self._emit("run.started", origin, {"run_id": request.run_id})
+        run = _Run()
+        self._runs.add(run)
         try:
-            session = ScriptSession(channel=channel, caller=self._caller, limits=self._limits, origin=origin)
-            self._sessions.add(session)
+            channel = await run.acquire(pool)
+            if channel is None:
+                return _never_started(run_error("aborted", "the run was aborted before it began"), request.run_id)
             try:
+                session = ScriptSession(channel=channel, caller=self._caller, limits=self._limits, origin=origin)
+                run.session = session
+                self._emit("run.started", origin)
                 result = await session.run(request)
+            except asyncio.CancelledError:
+                self._emit("run.finished", origin, status="interrupted", code="ABORTED")
+                raise
             finally:
-                self._sessions.discard(session)
+                pool.release(channel)
         finally:
-            pool.release(channel)
-        meta = {"run_id": result.run_id, "duration": result.stats.duration, "status": result.status}
-        self._emit("run.finished", origin, {**meta, "code": result.error.code if result.error else None})
+            self._runs.discard(run)
+        code = result.error.code if result.error is not None else None
+        self._emit("run.finished", origin, duration=result.stats.duration, status=result.status, code=code)
         return result
 
     def run_sync(
@@ -177,13 +188,19 @@ class Enclave:
         """`run` for callers that are not asynchronous; also works inside a running event loop.
 
         Tools run in a thread of the enclave's own, not in the caller's event loop.
+
+        Raises:
+            ConfigError: as for `run`; also when an asynchronous tool of this enclave calls it, which would wait for
+                itself.
+            SandboxFault: as for `run`.
         """
+        self._check_open()
         return self._workers.thread().call(self.run(source, inputs, session_id=session_id, principal=principal))
 
     def abort(self) -> None:
         """End every run of this enclave with `ABORTED`. From any thread; returns at once."""
-        for session in tuple(self._sessions):
-            session.abort_threadsafe()
+        for run in tuple(self._runs):
+            run.abort_threadsafe()
 
     async def warm(self) -> None:
         """Start the workers now instead of with the first run.
@@ -220,9 +237,11 @@ class Enclave:
             raise ConfigError("events need governed tools", hint="pass tools= instead of tool_handler=")
         return self._gate.hub
 
-    def _emit(self, kind: Any, origin: Origin, meta: Mapping[str, Any]) -> None:
+    def _emit(self, kind: EventType, origin: Origin, **meta: Any) -> None:
         if self._gate is not None:
-            self._gate.hub.emit(Event(kind, None, origin.session_id, MappingProxyType(dict(meta))))
+            self._gate.hub.emit(
+                Event(kind, None, origin.session_id, MappingProxyType({"run_id": origin.run_id, **meta}))
+            )
 
     # life
 
@@ -239,7 +258,7 @@ class Enclave:
         self._closed = True
         self.abort()
         deadline = time.monotonic() + CLOSE_PATIENCE
-        while self._sessions and time.monotonic() < deadline:  # noqa: ASYNC110 - some belong to other threads' loops
+        while self._runs and time.monotonic() < deadline:  # noqa: ASYNC110 - some belong to other threads' loops
             await asyncio.sleep(0.001)
         await self._workers.aclose()
         if self._gate is not None and self._owns_gate:
@@ -247,11 +266,17 @@ class Enclave:
 
     # one run's data
 
-    def _request(self, source: object, inputs: Mapping[str, Any] | None) -> protocol.RunRequest:
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ConfigError("the enclave is closed", code="not_running")
+
+    def _request(self, source: object, inputs: object) -> protocol.RunRequest:
         if type(source) is not str:
             raise ConfigError(f"a script is text, not {type(source).__name__}")
+        if inputs is not None and not isinstance(inputs, Mapping):
+            raise ConfigError(f"inputs must be a mapping, not {type(inputs).__name__}", hint="pass JSON values by name")
         try:
-            data = values.canonical(dict(inputs or {}), self._limits.value)
+            data = values.canonical(dict(cast("Mapping[str, Any]", inputs or {})), self._limits.value)
         except values.ValueRefused as refused:
             raise ConfigError(f"inputs: {refused}", hint="pass JSON values only") from None
         catalogue = self._caller.catalogue()
@@ -277,13 +302,52 @@ class Enclave:
         return run_error("script_rejected", text, hint="pass data as inputs, not inside the source")
 
 
+class _Run:
+    """A run from its call to its result, so that it can be aborted while its worker is still being started."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._starting: asyncio.Task[Any] | None = None
+        self._aborted = False
+        self.session: ScriptSession | None = None
+
+    async def acquire(self, pool: Pool) -> Channel | None:
+        """A worker; None when the run was aborted meanwhile.
+
+        Raises:
+            SandboxFault: no jailed worker could be started.
+        """
+        task = self._starting = asyncio.current_task()
+        before = task.cancelling() if task is not None else 0
+        try:
+            return await pool.acquire()
+        except asyncio.CancelledError:
+            if self._aborted and task is not None and task.uncancel() <= before:
+                return None
+            raise
+        finally:
+            self._starting = None
+
+    def abort_threadsafe(self) -> None:
+        """End the run with `ABORTED`. From any thread; returns at once."""
+        with contextlib.suppress(RuntimeError):  # its loop is closed, so it has ended
+            self._loop.call_soon_threadsafe(self._abort)
+
+    def _abort(self) -> None:
+        if self.session is not None:
+            self.session.abort()
+        elif self._starting is not None and not self._aborted:
+            self._aborted = True
+            self._starting.cancel()
+
+
 def _limits(
     level: object, timeout: object, calls: object, concurrent: object, memory: object, output: object
 ) -> RunLimits:
     """Options over the level's defaults; None keeps the default (enclave catalogue, D-5)."""
-    defaults = LEVELS.get(level) if isinstance(level, str) else None
+    defaults = LEVELS.get(level) if type(level) is str else None
     if defaults is None:
-        raise ConfigError(f"security_level must be one of {', '.join(LEVELS)}, not {level!r}")
+        raise ConfigError(f"security_level must be one of {', '.join(LEVELS)}, not {level!r:.80}")
     return RunLimits(
         timeout=defaults.timeout if timeout is None else parse_seconds(timeout, "timeout"),
         max_tool_calls=defaults.max_tool_calls if calls is None else parse_count(calls, "max_tool_calls"),
@@ -333,4 +397,11 @@ def _jail_plan(limits: RunLimits) -> JailPlan:
 
 def _never_started(error: ErrorInfo, run_id: str) -> RunResult:
     stats = RunStats(tool_call_count=0, duration=0.0, approval_wait=0.0, output_bytes=0, started_at=time.time())
-    return RunResult(success=False, error=error, stats=stats, status="failed", run_id=run_id)
+    status: RunStatus = "interrupted" if error.code == "ABORTED" else "failed"
+    return RunResult(success=False, error=error, stats=stats, status=status, run_id=run_id)
+
+
+def _text(value: object, field: str) -> str:
+    if type(value) is not str or not value:
+        raise ConfigError(f"{field} must be text that is not empty, not {type(value).__name__}")
+    return value

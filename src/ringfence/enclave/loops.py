@@ -34,6 +34,11 @@ class LoopThread:
         """Whether `loop` is this thread's, and can still be used."""
         return loop is self._loop and self._thread.is_alive()
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the caller runs in this thread."""
+        return threading.current_thread() is self._thread
+
     def submit(self, work: Coroutine[Any, Any, Any]) -> concurrent.futures.Future[Any]:
         """Run a coroutine in the thread's loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -50,7 +55,8 @@ class LoopThread:
             raise
 
     def close(self) -> None:
-        """Stop the loop and end the thread. Idempotent; not from inside the thread."""
+        """Stop the loop and end the thread. Idempotent; from inside the thread it ends when the caller returns."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(JOIN_TIMEOUT)
+            if not self.is_current:
+                self._thread.join(JOIN_TIMEOUT)

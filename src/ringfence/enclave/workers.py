@@ -11,6 +11,7 @@ import threading
 
 from ringfence.enclave.loops import LoopThread
 from ringfence.enclave.pool import Pool
+from ringfence.errors import ConfigError
 from ringfence.sandbox.jail.plan import JailPlan
 
 
@@ -39,10 +40,19 @@ class Workers:
             return pool
 
     def thread(self) -> LoopThread:
-        """The thread behind `run_sync`."""
+        """The thread behind `run_sync`.
+
+        Raises:
+            ConfigError: the caller runs in it, and would wait for itself.
+        """
         with self._lock:
             if self._thread is None:
                 self._thread = LoopThread("ringfence-run-sync")
+            if self._thread.is_current:
+                raise ConfigError(
+                    "run_sync was called by an asynchronous tool of a script that run_sync runs",
+                    hint="await enclave.run(...) there",
+                )
             return self._thread
 
     async def aclose(self) -> None:
@@ -61,7 +71,7 @@ class Workers:
             pools = list(self._pools.items())
             self._pools.clear()
         for loop, pool in pools:
-            if thread is not None and thread.owns(loop):
+            if thread is not None and thread.owns(loop) and not thread.is_current:
                 thread.call(pool.aclose())
             else:
                 pool.close_nowait()
