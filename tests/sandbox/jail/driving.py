@@ -98,6 +98,9 @@ async def guest(parent: Zygote) -> AsyncGenerator[Guest]:
     try:
         ready = Guest(child)
         assert await ready.line() == "ready", await child.wait_exited(1)
+        async with asyncio.timeout(PATIENCE):
+            while child.pid is None:  # noqa: ASYNC110 - said on another socket, and no event is worth it
+                await asyncio.sleep(0)
         yield ready
     finally:
         child.close()
