@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from ringfence.boundary import Boundary
 from ringfence.cli import exits, report
@@ -26,13 +25,10 @@ from ringfence.cli.terminal import controlling_terminal
 from ringfence.cli.text import brief, json_line
 from ringfence.enclave.facade import Enclave
 from ringfence.enclave.results import RunResult
-from ringfence.errors import ConfigError, ToolSandboxRequiredError
+from ringfence.errors import ConfigError, Refusal, ToolSandboxRequiredError
 from ringfence.limits import parse_count, parse_seconds, parse_size
 from ringfence.sandbox.local_unsafe import local
 from ringfence.values import JSON
-
-ABORT_AGAIN: Final = 0.05
-"""Seconds between two requests to end a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,25 +147,22 @@ async def _execute(job: _Job, console: MessageConsole, results: Results) -> RunR
         max_tool_calls=options.max_tool_calls,
         memory_limit=options.memory,
     )
-    with on_interrupt(_stop(enclave)):
+    asked = asyncio.Event()
+
+    def stop() -> None:
+        asked.set()
+        enclave.abort()
+
+    with on_interrupt(stop):
         async with display:
             async with boundary, enclave:
+                if asked.is_set():  # there was no run yet that could be aborted
+                    raise Refusal("interrupted before the script began", code="aborted")
                 result = await enclave.run(job.source, inputs=job.inputs)
             display.complete(result.calls)
         display.conclude(report.statistics(result))
         _report(job, result, reasons, console, results)
     return result
-
-
-def _stop(enclave: Enclave) -> Callable[[], None]:
-    """Ends the run; again and again, because a run whose worker is still starting cannot be ended yet."""
-    loop = asyncio.get_running_loop()
-
-    def stop() -> None:
-        enclave.abort()
-        loop.call_later(ABORT_AGAIN, stop)
-
-    return stop
 
 
 def _ask(job: _Job, console: MessageConsole, display: Display) -> Decide:
