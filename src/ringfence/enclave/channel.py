@@ -1,12 +1,14 @@
 """One guest's channel on the host's side: bytes in, typed frames out, everything hostile stopped here.
 
-An `asyncio.Protocol` over the host's end of the socketpair. Knows the protocol and the child process, not what calls
-mean: a `session.ScriptSession` is its owner during a run. `pool` makes and ends channels.
+Reads and writes the host's end of the socketpair itself, with the loop's readers and writers: a transport would cost a
+turn of the loop to make, and could not be given up when its loop is gone. Knows the protocol and the child process,
+not what calls mean: a `session.ScriptSession` is its owner during a run. `pool` makes and ends channels.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from typing import Final, Protocol
 
@@ -35,26 +37,26 @@ class Owner(Protocol):
     def on_writable(self) -> None: ...
 
 
+MOST_UNSENT: Final = 256 * KIB
+"""Bytes of answers that wait for the child before no further call starts."""
 READ_BYTES: Final = 64 * KIB
 """Read at once into one buffer; a fresh bytes object of the loop's usual 256 KiB per read costs two mmaps."""
 
 
-class Channel(asyncio.BufferedProtocol):
-    """Frames to and from one child."""
+class Channel:
+    """Frames to and from one child. Belongs to the event loop that it was made on, except `abandon`."""
 
     def __init__(self, child: Child, frame_limit: int) -> None:
         self._child = child
+        self._loop = asyncio.get_running_loop()
         self._reader = protocol.FrameReader(frame_limit)
-        self._transport: asyncio.Transport | None = None
-        self._owner: Owner | None = None
-        self._ready: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._buffer = memoryview(bytearray(READ_BYTES))
+        self._outgoing = bytearray()
+        self._owner: Owner | None = None
+        self._ready: asyncio.Future[bool] = self._loop.create_future()
+        self._reading = True
         self.closed = False
-        self.writable = True
-
-    async def connect(self) -> None:
-        """Attach to the child's socket."""
-        await asyncio.get_running_loop().create_connection(lambda: self, sock=self._child.sock)
+        self._loop.add_reader(child.sock, self._readable)
 
     async def wait_ready(self, timeout: float) -> bool:
         """Whether the child has closed its jail and waits for a script; False when it died instead."""
@@ -74,23 +76,14 @@ class Channel(asyncio.BufferedProtocol):
         """Whether the child ever closed its jail."""
         return self._ready.done() and self._ready.result()
 
+    @property
+    def writable(self) -> bool:
+        """Whether the child keeps up with what it is sent."""
+        return len(self._outgoing) <= MOST_UNSENT
+
     def attach(self, owner: Owner) -> None:
         """Give the channel to one run."""
         self._owner = owner
-
-    def send(self, data: bytes) -> None:
-        """Write a frame; dropped when the child is gone."""
-        if self._transport is not None and not self.closed:
-            self._transport.write(data)
-
-    def pause(self) -> None:
-        """Stop reading, so that a guest that talks faster than it is served has to wait."""
-        if self._transport is not None and not self.closed:
-            self._transport.pause_reading()
-
-    def resume(self) -> None:
-        if self._transport is not None and not self.closed and not self._transport.is_reading():
-            self._transport.resume_reading()
 
     def kill(self) -> None:
         """End the child now. Idempotent."""
@@ -100,37 +93,73 @@ class Channel(asyncio.BufferedProtocol):
         """How the child ended; None when that is not known within `timeout` seconds."""
         return await self._child.wait_exited(timeout)
 
-    def detach(self) -> None:
-        """Stop listening for good."""
-        self._owner = None
-        if self._transport is not None:
-            self._transport.abort()
-        else:
-            self._child.sock.close()
+    # out
 
-    def abandon(self) -> None:
-        """Forget the channel when its event loop is gone; the child dies with its zygote."""
-        self.closed = True
-        self._owner = None
-        self._child.sock.close()
+    def send(self, data: bytes) -> None:
+        """Write a frame; what the child does not take now is kept. Dropped when the child is gone."""
+        if self.closed:
+            return
+        if not self._outgoing:
+            try:
+                sent = self._child.sock.send(data)
+            except BlockingIOError:
+                sent = 0
+            except OSError:  # the reader is about to hear of it
+                return
+            if sent == len(data):
+                return
+            data = data[sent:]
+            self._loop.add_writer(self._child.sock, self._flush)
+        self._outgoing += data
 
-    # asyncio.BufferedProtocol
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-
-    def get_buffer(self, sizehint: int) -> memoryview:
-        return self._buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
+    def _flush(self) -> None:
+        was_writable = self.writable
         try:
-            for payload in self._reader.feed(self._buffer[:nbytes]):
+            del self._outgoing[: self._child.sock.send(self._outgoing[:MOST_UNSENT])]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._outgoing.clear()
+        if not self._outgoing:
+            self._loop.remove_writer(self._child.sock)
+        if self._owner is not None and self.writable and not was_writable:
+            self._owner.on_writable()
+
+    # in
+
+    def pause(self) -> None:
+        """Stop reading, so that a guest that talks faster than it is served has to wait."""
+        if self._reading and not self.closed:
+            self._reading = False
+            self._loop.remove_reader(self._child.sock)
+
+    def resume(self) -> None:
+        """Read again after `pause`."""
+        if not self._reading and not self.closed:
+            self._reading = True
+            self._loop.add_reader(self._child.sock, self._readable)
+
+    def _readable(self) -> None:
+        try:
+            size = self._child.sock.recv_into(self._buffer)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:  # it died with unread answers
+            size = 0
+        if size:
+            self._take(self._buffer[:size])
+        else:
+            self._close(None)
+
+    def _take(self, data: memoryview) -> None:
+        try:
+            for payload in self._reader.feed(data):
                 self._deliver(protocol.decode(payload))
                 if self.closed:
                     return
         except protocol.WireViolation as violation:
-            self._violated(str(violation))
+            self.kill()
+            self._close(str(violation))
 
     def _deliver(self, frame: protocol.GuestFrame) -> None:
         if isinstance(frame, protocol.Ready) and not self._ready.done():
@@ -140,29 +169,41 @@ class Channel(asyncio.BufferedProtocol):
         else:
             raise protocol.WireViolation("a frame before the run began")
 
-    def _violated(self, reason: str) -> None:
-        self.kill()
-        self.closed = True
-        if not self._ready.done():
-            self._ready.set_result(False)
-        if self._owner is not None:
-            self._owner.on_violation(reason)
-        if self._transport is not None:
-            self._transport.abort()
+    # the end
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def _close(self, violation: str | None) -> None:
+        """Give the socket up, and tell the owner why."""
         if self.closed:
             return
+        owner = self._owner
+        self._give_up()
+        if owner is not None and violation is not None:
+            owner.on_violation(violation)
+        elif owner is not None:
+            owner.on_closed()
+
+    def _give_up(self) -> None:
         self.closed = True
+        self._owner = None
         if not self._ready.done():
             self._ready.set_result(False)
-        if self._owner is not None:
-            self._owner.on_closed()
+        self._outgoing.clear()
+        self._loop.remove_reader(self._child.sock)
+        self._loop.remove_writer(self._child.sock)
+        self._child.sock.close()
 
-    def pause_writing(self) -> None:
-        self.writable = False
+    def detach(self) -> None:
+        """Stop listening for good. Idempotent."""
+        if not self.closed:
+            self._give_up()
 
-    def resume_writing(self) -> None:
-        self.writable = True
-        if self._owner is not None:
-            self._owner.on_writable()
+    def abandon(self) -> None:
+        """The same from anywhere: from another thread, and when the loop is gone. The child dies with its zygote."""
+        if self._loop.is_closed():
+            self.closed = True
+            self._child.sock.close()
+        elif asyncio._get_running_loop() is self._loop:
+            self.detach()
+        else:
+            with contextlib.suppress(RuntimeError):  # closed in between
+                self._loop.call_soon_threadsafe(self.detach)

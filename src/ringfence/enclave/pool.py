@@ -69,13 +69,7 @@ class Pool:
 
     async def _spawn(self) -> Channel:
         zygote = await self._running_zygote()
-        channel = Channel(zygote.fork(), self._frame_limit)
-        try:
-            await channel.connect()
-        except BaseException:  # cancelled in between: nobody else knows this child
-            self.release(channel)
-            raise
-        return channel
+        return Channel(zygote.fork(), self._frame_limit)
 
     async def _running_zygote(self) -> Zygote:
         async with self._starting:

@@ -92,6 +92,8 @@ class ScriptSession:
         self._queued_bytes = 0
         self._running: dict[int, _Call] = {}
         self._made = 0
+        self._draining = False
+        """The budget is overdrawn: what was admitted before may still run."""
         self._output: list[str] = []
         self._output_bytes = 0
         self._prints_left = protocol.print_allowance(limits)
@@ -115,6 +117,7 @@ class ScriptSession:
         try:
             self._channel.send(protocol.run_frame(request, self._limits.value))
             await self._ended
+            await self._drain()
             error, value = await self._conclude()
         except asyncio.CancelledError:
             self._latch(run_error("aborted", "the run was cancelled"), now=True)
@@ -199,6 +202,7 @@ class ScriptSession:
         if self._verdict is not None or self._ended.done():
             self._refuse(call, _after(self._verdict), terminal=True)
         elif self._made > self._limits.max_tool_calls:
+            self._draining = True
             self._refuse(call, self._too_many(), terminal=True)
         elif (problem := self._take_arguments(call, frame)) is not None:
             self._refuse(call, problem, terminal=False)
@@ -233,8 +237,7 @@ class ScriptSession:
         """Start waiting calls while there is room and the guest reads its answers."""
         while (
             self._queue
-            and self._verdict is None
-            and not self._ended.done()
+            and (self._draining or (self._verdict is None and not self._ended.done()))
             and len(self._running) < self._limits.max_concurrent_calls
             and self._channel.writable
         ):
@@ -333,7 +336,9 @@ class ScriptSession:
         """The first terminal error wins. `now` ends the guest at once, else it has a moment to end by itself."""
         if self._verdict is None and not (self._ended.done() and self._last is not None):
             self._verdict = error
-        while self._queue:
+        if now:
+            self._draining = False
+        while self._queue and not self._draining:
             call = self._queue.popleft()
             self._queued_bytes -= len(call.args)
             self._refuse(call, _after(self._verdict), terminal=False)
@@ -378,6 +383,15 @@ class ScriptSession:
         if gone.signal == signal.SIGXCPU:
             return run_error("deadline_exceeded", "the script used up its CPU time", hint="do less in one script")
         return run_error("sandbox_crashed", f"the guest ended without a result: {describe_exit(gone)}")
+
+    async def _drain(self) -> None:
+        """Let calls end that were within the budget when a later one was not: their budget was spent."""
+        deadline = time.monotonic() + TERMINAL_GRACE
+        while self._draining and (running := [call.task for call in self._running.values() if call.task is not None]):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return
+            await asyncio.wait(running, timeout=left, return_when=asyncio.FIRST_COMPLETED)
 
     async def _unwind(self) -> None:
         """Cancel what still runs, and wait for it, bounded. What never started is recorded too."""

@@ -104,12 +104,12 @@ def _plain_keys(value: object) -> bool:
     if type(value) is dict and _is_flat(value):  # pyright: ignore[reportUnknownArgumentType]
         return True
     stack: list[Any] = [value]
-    steps = 0
+    seen: set[int] = set()
     while stack:
         item = stack.pop()
-        steps += 1
-        if steps > MAX_STEPS:
-            return True  # cyclic or huge: the encoder or the host refuses it
+        if id(item) in seen:  # shared, or a cycle, which the encoder refuses
+            continue
+        seen.add(id(item))
         if isinstance(item, dict):
             if not all(isinstance(key, str) for key in item):  # type: ignore[reportUnknownVariableType]
                 return False
@@ -147,6 +147,8 @@ def _locate(value: object, refused: _Refused | None = None) -> NotData:
                 if not isinstance(key, str):
                     kind = type(key).__name__  # type: ignore[reportUnknownArgumentType]
                     return NotData(path, f"an object key is of type {kind}, not text; use str(key)")
+                if (reason := _scalar_problem(key)) is not None:
+                    return NotData(path, f"an object key is {reason}")
             children = [(child, f"{path}.{key}" if path else str(key), inner) for key, child in item.items()]  # type: ignore[reportUnknownVariableType]
         elif isinstance(item, (list, tuple)):
             children = [(child, f"{path}[{at}]", inner) for at, child in enumerate(item)]  # type: ignore[reportUnknownVariableType]
