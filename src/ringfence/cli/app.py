@@ -82,38 +82,38 @@ def _run(
     ] = "256MB",
 ) -> int:
     """Run a script that calls tools. The script is jailed; its only way out is the tools."""
-    from ringfence.cli.run import Options, run
-
-    options = Options(
-        script=script,
-        tools=tools,
-        unsafe_local=unsafe_local,
-        approve=approve,
-        args=arg or [],
-        json=as_json,
-        timeout=timeout,
-        max_tool_calls=max_tool_calls,
-        memory=memory,
-    )
     with _interruptible():
+        from ringfence.cli.run import Options, run
+
+        options = Options(
+            script=script,
+            tools=tools,
+            unsafe_local=unsafe_local,
+            approve=approve,
+            args=arg or [],
+            json=as_json,
+            timeout=timeout,
+            max_tool_calls=max_tool_calls,
+            memory=memory,
+        )
         return run(options)
 
 
 @app.command("describe")
 def _describe(tools: Tools) -> int:
     """Print what a model needs to write scripts: the exact signature of every tool."""
-    from ringfence.cli.describe import describe
-
     with _interruptible():
+        from ringfence.cli.describe import describe
+
         return describe(tools)
 
 
 @app.command("doctor")
 def _doctor(as_json: Json = False) -> int:
     """Try out what this machine can enforce, and say what is missing."""
-    from ringfence.cli.doctor import doctor
-
     with _interruptible():
+        from ringfence.cli.doctor import doctor
+
         return doctor(as_json=as_json)
 
 
