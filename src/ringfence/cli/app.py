@@ -5,18 +5,17 @@ Loads only the verb that was asked for. Called by `ringfence.cli.main`.
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated, Final, Protocol, runtime_checkable
 
 import typer
 from typer.main import get_command
 
 from ringfence.cli import exits
 from ringfence.cli.streams import MessageConsole, Results, open_missing_streams
-from ringfence.errors import ErrorInfo, Refusal, RingfenceError
+from ringfence.errors import ErrorInfo, RingfenceError
 
 app = typer.Typer(
     name="ringfence",
@@ -28,6 +27,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+_PARSER_INTERRUPTED: Final = 130
+"""What the parser makes of Ctrl-C that nobody below caught, because nothing ran yet. No verb returns it."""
 _TOOLS_HELP = (
     "Where the tools are: a module that can be imported (the current folder is on the path) or the path of a .py file; "
     "NAME is a Tool, a Toolset or an iterable of tools. Without NAME: every tool of the module."
@@ -82,10 +83,10 @@ def _run(
     ] = "256MB",
 ) -> int:
     """Run a script that calls tools. The script is jailed; its only way out is the tools."""
-    with _interruptible():
-        from ringfence.cli.run import Options, run
+    from ringfence.cli.run import Options, run
 
-        options = Options(
+    return run(
+        Options(
             script=script,
             tools=tools,
             unsafe_local=unsafe_local,
@@ -96,34 +97,23 @@ def _run(
             max_tool_calls=max_tool_calls,
             memory=memory,
         )
-        return run(options)
+    )
 
 
 @app.command("describe")
 def _describe(tools: Tools) -> int:
     """Print what a model needs to write scripts: the exact signature of every tool."""
-    with _interruptible():
-        from ringfence.cli.describe import describe
+    from ringfence.cli.describe import describe
 
-        return describe(tools)
+    return describe(tools)
 
 
 @app.command("doctor")
 def _doctor(as_json: Json = False) -> int:
     """Try out what this machine can enforce, and say what is missing."""
-    with _interruptible():
-        from ringfence.cli.doctor import doctor
+    from ringfence.cli.doctor import doctor
 
-        return doctor(as_json=as_json)
-
-
-@contextlib.contextmanager
-def _interruptible() -> Generator[None]:
-    """Ctrl-C while nothing runs yet is an error like others; the parser would turn it into a code of its own."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise Refusal("interrupted", code="aborted") from None
+    return doctor(as_json=as_json)
 
 
 @runtime_checkable
@@ -148,6 +138,8 @@ def dispatch(argv: Sequence[str] | None) -> int:
             raise
         hint = "ringfence --help lists the commands, ringfence COMMAND --help their options"
         return _refuse(ErrorInfo(code="bad_config", message=error.format_message(), hint=hint), arguments)
+    if code == _PARSER_INTERRUPTED:
+        return _refuse(ErrorInfo(code="aborted", message="interrupted"), arguments)
     return code if isinstance(code, int) else exits.SUCCESS
 
 
