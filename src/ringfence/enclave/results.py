@@ -107,7 +107,7 @@ def _own(error: ErrorInfo) -> dict[str, str]:
     return {} if code is None else {"tool_code": code}
 
 
-_GUEST_HINTS: Final[Mapping[str, str]] = MappingProxyType(
+_HINTS_BY_NAME: Final[Mapping[str, str]] = MappingProxyType(
     {
         "PermissionError": "scripts have no files, network or processes; call a tool instead",
         "ModuleNotFoundError": "use one of the modules named, or call a tool",
@@ -115,6 +115,13 @@ _GUEST_HINTS: Final[Mapping[str, str]] = MappingProxyType(
         "EOFError": "pass what the script needs as inputs",
     }
 )
+
+
+def _hint(frame: Failed) -> str | None:
+    """What usually mends an exception of this kind."""
+    if "coroutine" in frame.message and frame.name == "TypeError":
+        return "a tool call is missing its await"
+    return _HINTS_BY_NAME.get(frame.name)
 
 
 def from_guest(frame: Failed, failure: CallFailure | None, calls_made: int) -> ErrorInfo | None:
@@ -127,7 +134,7 @@ def from_guest(frame: Failed, failure: CallFailure | None, calls_made: int) -> E
             error = run_error(
                 "script_raised",
                 frame.message or frame.name,
-                hint=_GUEST_HINTS.get(frame.name),
+                hint=_hint(frame),
                 line=frame.line,
                 **trace,
             )

@@ -49,6 +49,8 @@ class _Call:
     """Canonical arguments, until the call starts."""
     task: asyncio.Task[None] | None = None
     deciding: bool = False
+    undecided: bool = False
+    """Cancelled while somebody was deciding about it, so it did not run."""
     status: Status = "failed"
     code: str | None = None
     taken: float = 0.0
@@ -298,7 +300,7 @@ class ScriptSession:
         self._recorded[call.number] = call
 
     def _record_interrupted(self, call: _Call) -> None:
-        if call.deciding:  # nobody had approved it, so it did not run
+        if call.undecided:
             status: Status = "refused"
         else:
             status = "failed" if self._caller.effects().get(call.name) == "read" else "unknown"
@@ -397,9 +399,12 @@ class ScriptSession:
         """Cancel what still runs, and wait for it, bounded. What never started is recorded too."""
         while self._queue:
             self._record(self._queue.popleft(), "refused", "interrupted")
-        tasks = [call.task for call in self._running.values() if call.task is not None]
-        for task in tasks:
-            task.cancel()
+        tasks: list[asyncio.Task[None]] = []
+        for call in self._running.values():
+            call.undecided = call.deciding
+            if call.task is not None:
+                call.task.cancel()
+                tasks.append(call.task)
         if tasks:
             await asyncio.wait(tasks, timeout=UNWIND)
         for call in self._running.values():  # ignores its cancellation; nobody waits for it any more
