@@ -99,14 +99,14 @@ def test_one_tool_reads_like_this() -> None:
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 class Order(TypedDict):  # An order.
     id: int
     lines: list[Line]
-    color: NotRequired[Color | None]
-    parent: NotRequired[Order | None]
-    extra: NotRequired[dict[str, Any]]  # default {}
+    color: Color | None
+    parent: Order | None
+    extra: dict[str, Any]  # default {}
 
 class Line(TypedDict):
     sku: str  # Stock code; length >= 1
@@ -138,8 +138,8 @@ def methods(text: str) -> dict[str, str]:
 def test_every_kind_of_tool_has_an_exact_signature() -> None:
     assert methods(describe_python(EVERYTHING)) == {
         "del_": "() -> None",
-        "find": "(*, order: Order, colors: builtins.list[Color], limit: int=10) -> builtins.list[Order]",
-        "json": "(*, id: int, lines: builtins.list[Line], color: Color | None=None, parent: Order | None=None, "
+        "find": "(*, order: Order2, colors: builtins.list[Color], limit: int=10) -> builtins.list[Order]",
+        "json": "(*, id: int, lines: builtins.list[Line], color: Color | None=None, parent: Order2 | None=None, "
         "extra: dict[str, Any]=...) -> Any",
         "list": "(*, sku: str, price: float) -> dict[str, Line]",
         "odd": "(arguments: Odd, /) -> builtins.list[int | str]",

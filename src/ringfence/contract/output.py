@@ -23,7 +23,7 @@ from pydantic_core import from_json
 from ringfence.contract.hints import UNDECLARED
 from ringfence.contract.issues import issues_of
 from ringfence.contract.plain import check_finite, check_plain, is_plain, may_lose_numbers
-from ringfence.contract.schema import SCHEMA_BUDGET, Json, Publisher, parts, reason_of
+from ringfence.contract.schema import SCHEMA_BUDGET, Json, ResultPublisher, parts, reason_of
 from ringfence.errors import ConfigError
 from ringfence.ports import OutputSchema
 from ringfence.values import ValueRefused, canonical
@@ -127,7 +127,7 @@ def _adapter(hint: Any, field: str) -> TypeAdapter[Any]:
 
 def _published(adapter: TypeAdapter[Any], field: str) -> Json:
     try:
-        return adapter.json_schema(by_alias=True, mode="serialization", schema_generator=Publisher)
+        return adapter.json_schema(by_alias=True, mode="serialization", schema_generator=ResultPublisher)
     except Exception as error:
         raise ConfigError(f"{field}: {reason_of(error)}", code="bad_schema") from error
 

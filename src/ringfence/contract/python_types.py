@@ -104,8 +104,7 @@ class Declarations:
 
     def object_of(self, schema: Json, definitions: Json, name: str) -> str:
         """Name of the class declared for a whole schema with an object at its root."""
-        root = {key: schema[key] for key in schema if key not in ("$defs", "$schema")}
-        return self._declared(str(schema.get("title", name)), root, definitions)
+        return self._declared(str(schema.get("title", name)), schema, definitions)
 
     def _typing(self, name: str) -> str:
         self.imports.add(name)
@@ -135,6 +134,7 @@ class Declarations:
         return self._declared(name, node_of(definitions[name]), definitions) if name in definitions else "Any"
 
     def _declared(self, name: str, node: Json, definitions: Json) -> str:
+        node = {key: node[key] for key in node if key not in ("$defs", "$schema")}  # a root is the same type elsewhere
         key = _identity(name, node, definitions)
         if key in self._names:
             return self._names[key]

@@ -185,6 +185,17 @@ class Publisher(GenerateJsonSchema):
         return False
 
 
+class ResultPublisher(Publisher):
+    """Publishes what a dump holds: fields with defaults are always there."""
+
+    def field_is_required(
+        self, field: core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField, total: bool
+    ) -> bool:
+        if field["type"] == "typed-dict-field":
+            return super().field_is_required(field, total)
+        return field.get("serialization_exclude_if") is None
+
+
 class _ClosedPublisher(Publisher):
     """Also writes that objects with fields admit no others, where their type leaves it open."""
 
