@@ -27,6 +27,9 @@ CHANNEL: Final = 3
 """Descriptor of the channel in every child (`sandbox.jail.child_unsafe`)."""
 TRACE_LIMIT: Final = 4000
 MESSAGE_LIMIT: Final = 4000
+RESERVE: Final = 2 << 20
+"""Bytes of address space, never touched, that are given back to explain why there is no memory."""
+_NO_MEMORY: Final = '{"t":"failed","kind":"memory","name":"MemoryError","message":""}'
 
 
 _REHEARSAL: Final = """
@@ -121,6 +124,7 @@ class _Run:
         self._loop = guest_loop.GuestLoop(channel)
         self._bridge = guest_bridge.Bridge(channel, self._loop)
         self._globals = guest_world.script_globals()
+        self._reserve = bytearray(RESERVE)
         asyncio.run = self._asyncio_run  # type: ignore[assignment]
         asyncio.runners.run = self._asyncio_run  # type: ignore[assignment]
         asyncio.Runner = asyncio.runners.Runner = functools.partial(_Runner, self._loop)  # type: ignore[misc]
@@ -155,10 +159,9 @@ class _Run:
         self._fill_globals(request["inputs"], request["namespaces"])
         try:
             exec(code, self._globals)  # noqa: S102 - defines one coroutine function; the jail is closed
-            value = self._loop.complete(_body(self._globals)())
-        except BaseException as error:  # noqa: BLE001 - whatever the script raised is its result
+            self._finish(self._loop.complete(_body(self._globals)()))
+        except BaseException as error:  # noqa: BLE001 - whatever the script, or its value, raised is its result
             self._fail(error)
-        self._finish(value)
 
     def _compile(self, source: str, namespaces: dict[str, dict[str, str]]) -> CodeType:
         linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
@@ -221,6 +224,13 @@ class _Run:
         )
 
     def _fail(self, raised: BaseException) -> NoReturn:
+        self._reserve.clear()
+        try:
+            self._explain(raised)
+        except MemoryError:
+            self.channel.end(_NO_MEMORY)
+
+    def _explain(self, raised: BaseException) -> NoReturn:
         error = _first(raised)
         if isinstance(error, SystemExit) and error.code in (None, 0):
             self._finish(None)
