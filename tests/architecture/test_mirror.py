@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.architecture.source import ROOT, Module, modules, report
 
+_LIFE = ("tests/enclave/test_lifecycle.py", "shows only when real workers come and go")
 _GUEST = ("tests/enclave/test_guest_language.py", "runs in the jail only, so it is driven from outside")
 
 ELSEWHERE: dict[str, tuple[str, str]] = {
@@ -13,6 +14,13 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "enclave.engines.guest_wire": _GUEST,
     "enclave.engines.guest_world": _GUEST,
     "enclave.engines.python_unsafe": _GUEST,
+    "enclave.channel": ("tests/attacks/test_python_attacks.py", "is there for guests that attack it"),
+    "enclave.session": ("tests/enclave/test_limits.py", "means something only with a guest on its other side"),
+    "enclave.results": ("tests/enclave/test_calls.py", "is what every run of a script leaves"),
+    "enclave.facade": _LIFE,
+    "enclave.loops": _LIFE,
+    "enclave.pool": _LIFE,
+    "enclave.workers": _LIFE,
     "enclave.callers": ("tests/enclave/test_governed_calls.py", "means something only with a script on its other side"),
 }
 """Module to the file that tests it instead, and why."""
