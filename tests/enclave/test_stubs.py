@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, JsonValue
 
 from ringfence.contract.tool import Tool, tool
-from ringfence.enclave.stubs import describe_python, method_name
+from ringfence.enclave.stubs import describe_python, describe_python_handler, method_name
 
 
 class Color(Enum):
@@ -240,3 +240,9 @@ async def script() -> None:
     }
     assert report["summary"]["filesAnalyzed"] == 1
     assert (errors, len(marked)) == (marked, 4)
+
+
+def test_a_handler_is_described_without_naming_tools() -> None:
+    text = describe_python_handler()
+    ast.parse(text)
+    assert text.startswith("# Call a tool by its name")

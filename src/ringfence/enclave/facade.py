@@ -111,11 +111,12 @@ class Enclave:
             raise ConfigError(f"language must be one of {', '.join(ENGINES)}, not {language!r:.80}")
         if tools is not None and tool_handler is not None:
             raise ConfigError("pass tools= or tool_handler=, not both")
+        self._handler = _handler(tool_handler)
         self._gate, self._owns_gate = _gate(tools, sandbox, approve, approval_timeout)
         if self._gate is not None:
             self._caller: GateCaller | HandlerCaller = GateCaller(self._gate, self._limits.value)
         else:
-            self._caller = HandlerCaller(_handler(tool_handler), self._limits.value)
+            self._caller = HandlerCaller(self._handler, self._limits.value)
         self._workers = Workers(
             _jail_plan(self._limits),
             ENGINES[language],
@@ -212,7 +213,9 @@ class Enclave:
 
     def describe(self) -> str:
         """Typed Python stubs of every callable tool, for the model that writes scripts."""
-        return stubs.describe_python(self._gate.tools if self._gate is not None else ())
+        if self._gate is not None:
+            return stubs.describe_python(self._gate.tools)
+        return stubs.describe_python_handler() if self._handler is not None else stubs.describe_python(())
 
     # events
 

@@ -24,6 +24,13 @@ _HEADER: Final = """\
 # Top-level `await` and `return` work. The value of `return`, or of the last expression, is the script's result.
 # `inputs` holds the caller's data; print() goes to the output. `asyncio.gather` runs calls side by side.
 """
+_HANDLER: Final = """\
+# Call a tool by its name, with one object of arguments:
+#   await call_tool("name", {"argument": ...}, throw_on_error=True)
+# A failing tool raises; with throw_on_error=False its failure comes back as data instead.
+# Top-level `await` and `return` work. The value of `return`, or of the last expression, is the script's result.
+# `inputs` holds the caller's data; print() goes to the output. `asyncio.gather` runs calls side by side.
+"""
 _NO_TOOLS: Final = "# There are no tools to call.\n"
 _LONGEST_DEFAULT: Final = 60
 """Characters of a default that a signature shows; a longer one is `...`."""
@@ -41,6 +48,11 @@ def describe_python(tools: Iterable[Tool[..., Any]]) -> str:
     methods = [_method(tool, types) for tool in ordered]
     parts = ["from __future__ import annotations", _imports(types.imports), *types.texts()]
     return "\n\n".join([_header(ordered) + "\n" + parts[0], *filter(None, parts[1:]), _namespace(methods)]) + "\n"
+
+
+def describe_python_handler() -> str:
+    """For scripts whose calls one handler answers: what they may be told without knowing a single tool."""
+    return _HANDLER
 
 
 def method_name(tool: str) -> str:

@@ -81,7 +81,7 @@ def _convert(value: Any) -> Any:
         case datetime.timedelta():
             return value.total_seconds()
         case bytes() | bytearray():
-            return base64.b64encode(value).decode()
+            return base64.urlsafe_b64encode(value).decode()
         case enum.Enum():
             return value.value
         case types.MappingProxyType():

@@ -115,7 +115,8 @@ class Zygote:
         self._killed = 0
         # the loop must not keep an abandoned zygote alive
         self._weak: weakref.ref[Zygote] = weakref.ref(self)
-        weakref.finalize(self, launched.close, loop)
+        # not at exit: the zygote leaves with the host, and its owner closes it before; a pool would only start another
+        weakref.finalize(self, launched.close, loop).atexit = False
         loop.add_reader(self._control, self._readable, self._weak)
 
     @classmethod
