@@ -346,6 +346,27 @@ def test_a_nested_timer_never_hits_the_task_that_left_its_code_behind() -> None:
     run(body)
 
 
+class Impatient(Attempts):
+    """Cancels what is left behind before it has gone on."""
+
+    def leave(self, task: asyncio.Task[None]) -> None:
+        super().leave(task)
+        task.cancel()
+
+
+def test_code_that_is_cancelled_the_moment_it_is_left_behind_still_ends() -> None:
+    async def body() -> None:
+        attempts, release, log = Impatient(), asyncio.Event(), list[str]()
+        with pytest.raises(Stopped):
+            await Attempt(stubborn(release, log), attempts, 0.001)
+        await asyncio.sleep(0)
+        assert (len(log), len(attempts.abandoned)) == (3, 1)
+        release.set()
+        await drained(attempts)
+
+    run(body)
+
+
 def test_code_may_use_task_groups_while_it_is_stopped() -> None:
     async def body() -> None:
         ended: list[int] = []

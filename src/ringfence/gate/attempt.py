@@ -245,7 +245,7 @@ class Attempt:
         """The code caught two cancellations. What is left of it goes on without us."""
         old = self._task
         assert old is not None
-        new = self._loop.create_task(_finish(self._code, waits_for), name="ringfence-abandoned")
+        new = self._loop.create_task(_Rest(self._code, waits_for), name="ringfence-abandoned")
         inner, below = _innermost.get(old), None
         while inner is not None and inner is not self:
             if below is None:
@@ -258,12 +258,12 @@ class Attempt:
         self._attempts.leave(new)
 
 
-async def _finish(code: Coroutine[Any, Any, Any], waits_for: Any) -> None:
-    await _Rest(code, waits_for)
+class _Rest(Coroutine[Any, Any, None]):
+    """The part of a coroutine after the point where it waits now.
 
-
-class _Rest:
-    """The part of a coroutine after the point where it waits now."""
+    Not an `async def`: a task that is cancelled before its first step throws into its coroutine, which then never
+    reaches its body, and the code would hang for ever.
+    """
 
     __slots__ = ("_code", "_waits_for")
 
@@ -271,18 +271,18 @@ class _Rest:
         self._code = code
         self._waits_for = waits_for
 
+    def send(self, value: Any, /) -> Any:
+        if (waits_for := self._waits_for) is not None:
+            self._waits_for = None
+            return waits_for
+        return self._code.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        self._waits_for = None
+        return self._code.throw(*error)
+
+    def close(self) -> None:
+        self._code.close()
+
     def __await__(self) -> Generator[Any, Any, None]:
-        waits_for = self._waits_for
-        try:
-            while True:
-                try:
-                    yield waits_for
-                except GeneratorExit:
-                    self._code.close()
-                    raise
-                except BaseException as error:  # noqa: BLE001  (what the event loop throws in belongs to the code)
-                    waits_for = self._code.throw(error)
-                else:
-                    waits_for = self._code.send(None)
-        except StopIteration:
-            return
+        raise TypeError("only a task drives this")
