@@ -168,14 +168,19 @@ def descendants(of: int | None = None) -> set[int]:
 
 
 def launchers() -> set[int]:
-    """Every process of this machine that was started as our launcher, whoever its parent is now."""
+    """Our launcher's processes below this one, and those that have lost their host, wherever they are now."""
     found: set[int] = set()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):
-                if b"launch_unsafe" in (entry / "cmdline").read_bytes():
-                    found.add(int(entry.name))
+    for pid, parent in _parents():
+        if "launch_unsafe" in _command(pid) and (parent == os.getpid() or "python" not in _command(parent)):
+            found.add(pid)
     return found
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
 
 
 def _parents() -> Iterator[tuple[int, int]]:
