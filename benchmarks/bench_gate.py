@@ -1,6 +1,6 @@
 """What governing a call costs, against only validating its arguments and calling the function.
 
-Both sides get the same JSON text. Ours has automatic approval, events with one subscriber, and no timeout; the
+A script's call and the baseline get the same JSON text; a host's call gets a dict. Ours has automatic approval, events with one subscriber, and no timeout; the
 baseline is one pydantic `TypeAdapter` and one `await`.
 """
 
@@ -14,14 +14,10 @@ from typing import Final
 
 from pydantic import BaseModel, TypeAdapter
 
+import ringfence as rf
 from benchmarks import Row, repetitions
-from ringfence.contract.tool import Tool
-from ringfence.contract.toolset import Toolset
-from ringfence.events import Event
-from ringfence.gate.runner import Gate
 from ringfence.limits import ValueBudget
 from ringfence.ports import Origin
-from ringfence.sandbox.local_unsafe import local
 from ringfence.values import canonical
 
 _CALLS: Final = 500
@@ -48,29 +44,31 @@ async def place_order(order: Order) -> int:
 
 def measure() -> Iterable[Row]:
     """Microseconds per call: medians of blocks taken alternately."""
-    gate = Gate(Toolset([Tool("place_order", "Place an order.", Order, place_order)]), sandbox=local(unsafe=True))
+    boundary = rf.Boundary(
+        [rf.Tool("place_order", "Place an order.", Order, place_order)], sandbox=rf.local(unsafe=True)
+    )
     seen: list[str] = []
-    gate.hub.on(None, lambda event: note(seen, event))
+    boundary.on(None, lambda event: note(seen, event))
     adapter = TypeAdapter(Order)
     origin = Origin(session_id="bench")
     text = canonical(_ARGS, ValueBudget())
 
-    async def governed_bytes() -> object:
-        return await gate.call("place_order", text, origin=origin)
+    async def from_script() -> object:
+        return await boundary.gate.call("place_order", text, origin=origin)
 
-    async def governed_object() -> object:
-        return await gate.call("place_order", _ARGS, origin=origin)
+    async def from_host() -> object:
+        return await boundary.call("place_order", _ARGS)
 
     async def bare() -> object:
         return await place_order(adapter.validate_json(text, strict=True))
 
-    from_bytes, from_object, baseline = asyncio.run(_alternate(governed_bytes, governed_object, bare))
+    text_call, host_call, baseline = asyncio.run(_alternate(from_script, from_host, bare))
     what = "validate and call"
-    yield Row(name="gate: governed call, JSON text", ours=from_bytes, baseline=baseline, baseline_name=what)
-    yield Row(name="gate: governed call, Python object", ours=from_object, baseline=baseline, baseline_name=what)
+    yield Row(name="gate: governed call, JSON text", ours=text_call, baseline=baseline, baseline_name=what)
+    yield Row(name="gate: boundary.call, Python object", ours=host_call, baseline=baseline, baseline_name=what)
 
 
-def note(seen: list[str], event: Event) -> None:
+def note(seen: list[str], event: rf.Event) -> None:
     """What a cheap subscriber does."""
     seen[:] = [event.type]
 

@@ -6,6 +6,7 @@ enclaves reach tools through its `gate`.
 
 from __future__ import annotations
 
+import itertools
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -69,6 +70,8 @@ class Boundary:
             approval_timeout=approval_timeout,
             hub=EventHub(),
         )
+        self._sessions = f"session-{secrets.token_hex(8)}-"
+        self._numbers = itertools.count(1)
 
     @property
     def gate(self) -> Gate:
@@ -108,7 +111,9 @@ class Boundary:
         """
         self._gate.start()
         origin = Origin(
-            session_id=f"session-{secrets.token_hex(8)}" if session_id is None else _text(session_id, "session_id"),
+            session_id=f"{self._sessions}{next(self._numbers)}"
+            if session_id is None
+            else _text(session_id, "session_id"),
             principal=None if principal is None else _text(principal, "principal"),
         )
         given = cast("object", args)

@@ -55,6 +55,8 @@ def check_exact(value: object, budget: ValueBudget) -> None:
     Raises:
         ValueRefused: with the path of the first offender.
     """
+    if _is_exact(value, budget):
+        return
     nodes = 0
     stack: list[tuple[object, str, int]] = [(value, "", 0)]
     while stack:
@@ -80,6 +82,36 @@ def check_exact(value: object, budget: ValueBudget) -> None:
             if type(key) is not str:  # type: ignore[reportUnknownArgumentType]
                 raise ValueRefused(path, f"an object key is a {type(key).__name__}, not text")  # type: ignore[reportUnknownArgumentType]
             stack.append((child, f"{path}.{key}" if path else key, depth + 1))  # type: ignore[reportUnknownArgumentType]
+
+
+def _is_exact(value: object, budget: ValueBudget) -> bool:
+    """Whether `check_exact` would surely find nothing: a third of its time, since no paths are kept."""
+    if type(value) not in _CONTAINERS:
+        return type(value) in _SCALARS
+    nodes = 1
+    level: list[Any] = [value]
+    for _ in range(budget.depth):
+        inner: list[Any] = []
+        for item in level:
+            nodes += len(item)
+            children: Any = item
+            if type(item) is dict:
+                for key in item:  # type: ignore[reportUnknownVariableType]
+                    if type(key) is not str:  # type: ignore[reportUnknownArgumentType]
+                        return False
+                children = item.values()  # type: ignore[reportUnknownMemberType]
+            for child in children:
+                kind = type(child)  # type: ignore[reportUnknownVariableType]
+                if kind in _CONTAINERS:
+                    inner.append(child)
+                elif kind not in _SCALARS and (kind is not float or not math.isfinite(child)):
+                    return False
+        if nodes > budget.nodes:
+            return False
+        if not inner:
+            return True
+        level = inner
+    return False
 
 
 def parse(data: bytes | msgspec.Raw, budget: ValueBudget) -> JSON:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from pydantic import field_serializer
 
 from ringfence.contract.tool import Tool
 from ringfence.errors import (
@@ -267,6 +268,19 @@ def test_arguments_that_nobody_can_be_shown_are_not_approved() -> None:
     outcome, trace = outcome_of(careful, approve=yes)
     assert verdict(outcome) == ("refused", "approval_denied", 0)
     assert trace.events[1].meta["reason"] == "handler_failed"
+
+
+class Unwritable(Amount):
+    @field_serializer("cents")
+    def refuse(self, value: int) -> int:
+        raise ValueError("secret")
+
+
+def test_arguments_that_cannot_be_written_are_shown_as_they_came() -> None:
+    seen: list[object] = []
+    outcome, _ = outcome_of(Tool("pay", "Pay.", Unwritable, pay, approval="human"), approve=recorder(seen))
+    assert outcome.status == "succeeded"
+    assert [request.arguments for request in seen if isinstance(request, ApprovalRequest)] == [{"cents": 5}]
 
 
 # --- events and ids ---
