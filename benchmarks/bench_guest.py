@@ -26,7 +26,7 @@ from ringfence.limits import RunLimits
 from ringfence.sandbox.jail.plan import GuestLimits, JailPlan, plan_guest
 from ringfence.sandbox.jail.probe_unsafe import probe
 
-_BLOCK: Final = 200
+_BLOCK: Final = 50
 """Calls between two looks at the clock."""
 _MESSAGE: Final = 110
 """Bytes of a call's frame with one small argument."""
@@ -83,7 +83,6 @@ async def _measure() -> list[Row]:
             max_concurrent_calls=1000,
         )
         async with enclave:
-            enclave.on(None, lambda _: None)
             await enclave.warm()
             rows = [*await _starts(enclave), *await _calls(enclave), await _gather(enclave), await _large(enclave)]
         echo.close()
@@ -101,10 +100,12 @@ def _tools(echo: _EchoClient) -> list[rf.Tool[..., Any]]:
         """Wait."""
         await asyncio.sleep(seconds)
 
+    table = [{"id": i, "name": f"row {i}", "total": i / 4, "open": i % 2 == 0, "note": None} for i in range(_ROWS)]
+
     @rf.tool(effect="read")
     async def rows() -> list[dict[str, Any]]:
         """Many rows of five fields."""
-        return [{"id": i, "name": f"row {i}", "total": i / 4, "open": i % 2 == 0, "note": None} for i in range(_ROWS)]
+        return table
 
     @rf.tool(effect="read")
     async def bare_echo() -> float:
@@ -135,7 +136,7 @@ async def _starts(enclave: rf.Enclave) -> list[Row]:
 
 
 async def _calls(enclave: rf.Enclave) -> list[Row]:
-    ours, bare = await _value(enclave, _ALTERNATE, blocks=repetitions(40, 2), block=_BLOCK)
+    ours, bare = await _value(enclave, _ALTERNATE, blocks=repetitions(160, 4), block=_BLOCK)
     thousand = [await _value(enclave, _THOUSAND) for _ in range(repetitions(5, 1))]
     return [
         Row(

@@ -25,6 +25,7 @@ from ringfence.errors import ToolSandboxRequiredError as ToolSandboxRequiredErro
 from ringfence.errors import ToolTimeoutError as ToolTimeoutError
 from ringfence.errors import ToolValidationError as ToolValidationError
 from ringfence.events import Event as Event
+from ringfence.gate.signals import AbortSignal as AbortSignal
 from ringfence.ports import ApprovalInfo as ApprovalInfo
 from ringfence.ports import ApprovalRequest as ApprovalRequest
 from ringfence.ports import Driver as Driver
@@ -33,6 +34,7 @@ from ringfence.ports import Signal as Signal
 from ringfence.sandbox.local_unsafe import local as local
 
 __all__ = [
+    "AbortSignal",
     "ApprovalInfo",
     "ApprovalRequest",
     "Boundary",

@@ -270,7 +270,8 @@ class ScriptSession:
             call.approval_ended()
             self._running.pop(call.number, None)
         self._answer(call, answer)
-        self._start_queued()
+        if self._queue:
+            self._start_queued()
 
     def _answer(self, call: _Call, answer: Answer) -> None:
         error = answer.error

@@ -22,8 +22,8 @@ import uuid
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib.abc import MetaPathFinder
-from types import FrameType
-from typing import Any, Final, NoReturn
+from types import FrameType, ModuleType
+from typing import Any, Final, NoReturn, cast
 
 from ringfence.enclave.engines.guest_wire import Channel
 from ringfence.enclave.source import FILENAME
@@ -50,7 +50,10 @@ _HELPERS: Final = (
 
 
 def preload() -> None:
-    """Import everything that scripts may use."""
+    """Import everything that scripts may use, and as little else: every page of it is paid for in every fork."""
+    sys.modules["ssl"] = cast("ModuleType", None)  # asyncio takes it if it is there; scripts have no sockets
+    # what asks for it here repairs locks and reseeds; one thread has no such locks, and the host gives the seed
+    os.register_at_fork = _no_fork_handlers  # type: ignore[assignment]
     for name in (*MODULES, *_HELPERS):
         try:
             importlib.import_module(name)
@@ -58,6 +61,10 @@ def preload() -> None:
             if name in MODULES:
                 raise
     _warm_tracebacks()
+
+
+def _no_fork_handlers(**_: object) -> None:
+    pass
 
 
 def _warm_tracebacks() -> None:
