@@ -175,6 +175,7 @@ def test_no_more_calls_run_at_once_than_allowed_and_the_others_wait_their_turn(s
     assert (result.value, most, result.stats.tool_call_count) == (list(range(30)), 3, 30)
 
 
+@pytest.mark.slow
 def test_a_thousand_calls_at_once_are_all_served(stage: Stage) -> None:
     stage.tools["n"] = echo
     source = (
@@ -225,6 +226,7 @@ def test_catching_the_refusal_does_not_save_the_run(stage: Stage, source: str) -
     assert (code(result), len(stage.seen), result.value) == ("MAX_TOOL_CALLS", 3, None)
 
 
+@pytest.mark.slow
 def test_after_the_refusal_a_script_has_no_second_chance(stage: Stage) -> None:
     stage.tools["n"] = echo
     source = "while True:\n    try:\n        await call_tool('n', {})\n    except Exception: pass"

@@ -348,6 +348,7 @@ def test_a_denied_call_ends_the_run_whatever_the_script_does(play: Play, shop: S
     assert [outcome[1:] for outcome in outcomes(result)[1:]] in ([], [("refused", "approval_denied")])
 
 
+@pytest.mark.slow
 def test_a_denied_script_that_goes_on_for_ever_is_ended(play: Play, shop: Shop) -> None:
     shop.decide = _no
     result = play("try:\n    await tools.refund(order_id=1)\nexcept Exception: pass\nwhile True: pass", timeout=20.0)
@@ -371,6 +372,7 @@ def test_nobody_is_asked_about_a_call_that_is_not_valid(play: Play, shop: Shop) 
     assert (detail(result), shop.asked) == ("invalid_input", [])
 
 
+@pytest.mark.slow
 def test_the_clock_stands_while_a_person_decides(play: Play, shop: Shop) -> None:
     async def slowly(_: rf.ApprovalRequest) -> bool:
         await asyncio.sleep(0.7)
@@ -382,6 +384,7 @@ def test_the_clock_stands_while_a_person_decides(play: Play, shop: Shop) -> None
     assert 0.6 < result.stats.approval_wait < result.stats.duration
 
 
+@pytest.mark.slow
 def test_the_clock_goes_on_when_the_person_has_decided(play: Play, shop: Shop) -> None:
     async def slowly(_: rf.ApprovalRequest) -> bool:
         await asyncio.sleep(0.5)
@@ -393,6 +396,7 @@ def test_the_clock_goes_on_when_the_person_has_decided(play: Play, shop: Shop) -
     assert 0.85 < result.stats.duration < 0.9 + 1.0
 
 
+@pytest.mark.slow
 def test_a_script_that_spins_while_a_person_decides_runs_out_of_processor_time(play: Play, shop: Shop) -> None:
     async def slowly(_: rf.ApprovalRequest) -> bool:
         await asyncio.sleep(10)
@@ -405,15 +409,11 @@ def test_a_script_that_spins_while_a_person_decides_runs_out_of_processor_time(p
     assert result.stats.duration < 4
 
 
-@pytest.mark.xfail(strict=True, reason="recorded as unknown, although nobody approved it")
 def test_an_undecided_call_at_the_end_did_not_run(play: Play, shop: Shop) -> None:
     shop.decide = forever  # type: ignore[assignment]
     result = play("import asyncio\nt = asyncio.create_task(tools.refund(order_id=1))\nawait tools.read()\n'done'")
-    assert (result.value, outcomes(result)) == (
-        "done",
-        [("refund", "refused", "interrupted"), ("read", "succeeded", None)],
-    )
-    assert [name for name, *_ in shop.seen] == ["read"]
+    assert (result.value, [name for name, *_ in shop.seen]) == ("done", ["read"])
+    assert outcomes(result) == [("read", "succeeded", None), ("refund", "refused", "interrupted")]
 
 
 def test_several_questions_at_once_hold_the_clock_once(play: Play, shop: Shop) -> None:

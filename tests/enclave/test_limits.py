@@ -15,6 +15,7 @@ OVERSHOOT = 1.0
 """Seconds that a run may outlive its timeout."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source", ["while True: pass", "import asyncio\nawait asyncio.sleep(9)", "await call_tool('never', {})"]
 )
@@ -31,6 +32,7 @@ def test_a_run_ends_when_its_time_is_up(stage: Stage, source: str) -> None:
     assert 0.3 <= result.stats.duration <= 0.3 + OVERSHOOT
 
 
+@pytest.mark.slow
 def test_a_tool_that_runs_when_time_is_up_is_cancelled_and_waited_for(stage: Stage) -> None:
     ended: list[str] = []
 

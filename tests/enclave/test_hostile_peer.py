@@ -140,11 +140,13 @@ FRAMES = st.lists(HONEST | bodies() | st.binary(max_size=30), max_size=8)
 @given(FRAMES, st.lists(st.integers(1, 80), max_size=4), st.booleans())
 @example([call(1), call(1)], [], True)
 @example([call(n) for n in range(1, 9)], [3], False)
+@example([DONE, call(2)], [], False)
 def test_any_frames_end_in_a_result_with_a_known_code(frames: list[Any], cuts: list[int], hang_up: bool) -> None:
     result = run(converse(said(READY, *frames), cuts=tuple(cuts), hang_up=hang_up))
     assert code(result) in RUN_CODES | {None}
     assert result.success is (result.error is None)
-    assert result.stats.tool_call_count == len(result.calls) or code(result) == "SANDBOX_CRASHED"
+    # a call that broke the protocol is counted, not recorded
+    assert result.stats.tool_call_count - len(result.calls) in (0, 1)
     assert len(result.output.encode()) <= LIMITS.output
     assert sum(call.status in ("succeeded", "failed", "unknown") for call in result.calls) <= LIMITS.max_tool_calls
 

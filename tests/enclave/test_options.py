@@ -1,0 +1,184 @@
+"""What an enclave may be given: every option that is wrong is refused at construction, with a message that names it."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import ringfence as rf
+from ringfence.enclave import facade
+from ringfence.limits import LEVELS
+from ringfence.sandbox.jail.plan import Finding
+from ringfence.sandbox.jail.probe_unsafe import probe
+from tests.enclave.kit import Stage, code, descendants, run
+
+NAN, INF = float("nan"), float("inf")
+
+WRONG: dict[str, list[Any]] = {
+    "timeout": [0, -1, NAN, INF, -INF, True, False, "5", b"5", [5], 10**12, 10**400],
+    "max_tool_calls": [-1, 1.5, NAN, True, "5", [5]],
+    "max_concurrent_calls": [0, -1, 1.5, NAN, True, "5", None],
+    "memory_limit": [0, -1, 1024, 1.5, NAN, True, "much", "-1MB", "1 byte", "", "256 M", None],
+    "max_output": [0, -1, 1.5, NAN, True, "much", [5]],
+    "security_level": ["strict", "LOW", "", None, 5, True, ["STRICT"]],
+    "language": ["perl", "Python", "", None, 5, ["python"], "javascript"],
+    "tool_handler": [5, "handler", [], {}],
+}
+
+
+@pytest.mark.parametrize(("option", "value"), [(option, value) for option, values in WRONG.items() for value in values])
+def test_an_option_that_is_wrong_is_refused_by_name(option: str, value: Any) -> None:
+    """T78, D-5, B44."""
+    with pytest.raises(rf.ConfigError, match=option) as refused:
+        rf.Enclave(**{option: value})
+    assert (refused.value.code, isinstance(refused.value, TypeError | ValueError)) == ("bad_config", True)
+
+
+def test_an_option_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(TypeError, match="max_iterations"):
+        rf.Enclave(max_iterations=5)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("tools", [5, "lookup", [5], [len], {"a": 1}])
+def test_tools_that_are_none_are_refused(tools: Any) -> None:
+    with pytest.raises(rf.ConfigError):
+        rf.Enclave(tools=tools, sandbox=rf.local(unsafe=True))
+
+
+@rf.tool
+async def look() -> int:
+    """Look."""
+    return 1
+
+
+async def handler(name: str, args: Any) -> Any:
+    return args
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"tools": [look], "sandbox": rf.local(unsafe=True), "tool_handler": handler}, "tools= or tool_handler="),
+        ({"sandbox": rf.local(unsafe=True)}, "sandbox: they belong to tools="),
+        ({"approve": handler}, "approve: they belong to tools="),
+        ({"approval_timeout": 5.0, "tool_handler": handler}, "approval_timeout: they belong to tools="),
+        ({"tools": rf.Boundary([look]), "sandbox": rf.local(unsafe=True)}, "sandbox: the boundary has its own"),
+        ({"tools": rf.Boundary([look]), "approve": handler}, "approve: the boundary has its own"),
+        ({"tools": [look], "sandbox": rf.local(unsafe=True), "approval_timeout": NAN}, "approval_timeout"),
+        ({"tools": [look], "sandbox": rf.local(unsafe=True), "approve": 5}, "approve"),
+        ({"tools": [look], "sandbox": 5}, "sandbox"),
+        ({"tools": [look, look], "sandbox": rf.local(unsafe=True)}, "look"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(rf.ConfigError, match=text):
+        rf.Enclave(**options)
+
+
+def test_a_tool_without_a_sandbox_is_refused_at_once() -> None:
+    with pytest.raises(rf.ToolSandboxRequiredError, match="look"):
+        rf.Enclave(tools=[look])
+
+
+def test_none_keeps_the_levels_default() -> None:
+    """T77, U7."""
+    enclave = rf.Enclave(timeout=None, max_tool_calls=None, max_output=None)
+    assert enclave._limits == rf.Enclave()._limits  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_level_gives_its_defaults_and_options_win(level: Any) -> None:
+    """T77, 1.G."""
+    limits = rf.Enclave(security_level=level)._limits  # pyright: ignore[reportPrivateUsage]
+    defaults = LEVELS[level]
+    assert (limits.timeout, limits.max_tool_calls, limits.output) == (
+        defaults.timeout,
+        defaults.max_tool_calls,
+        defaults.output,
+    )
+    own = rf.Enclave(security_level=level, timeout=2, max_tool_calls=0, max_output="1KB")._limits  # pyright: ignore[reportPrivateUsage]
+    assert (own.timeout, own.max_tool_calls, own.output, own.memory) == (2.0, 0, 1024, 256 << 20)
+
+
+@pytest.mark.parametrize(
+    ("source", "inputs"),
+    [
+        (5, None), (None, None), (b"1", None), (["1"], None),
+        ("1", 5), ("1", [1]), ("1", "text"), ("1", {1: 2}), ("1", {"a": NAN}), ("1", {"a": object()}), ("1", {"a": (1,)}),
+        ("1", {"a": "\ud800"}), ("1", {"a": "x" * 6_000_000}),
+    ],
+)  # fmt: skip
+def test_a_run_refuses_what_is_no_script_and_no_data(stage: Stage, source: Any, inputs: Any) -> None:
+    async def body() -> None:
+        with pytest.raises(rf.ConfigError) as refused:
+            await stage.enclave().run(source, inputs)
+        assert refused.value.code == "bad_config"
+
+    stage.run(body())
+
+
+@pytest.mark.parametrize("option", ["session_id", "principal"])
+@pytest.mark.parametrize("value", ["", 5, b"x", True])
+def test_a_run_refuses_names_that_are_no_text(stage: Stage, option: str, value: Any) -> None:
+    async def body() -> None:
+        with pytest.raises(rf.ConfigError, match=option):
+            await stage.enclave().run("1", **{option: value})
+
+    stage.run(body())
+
+
+def test_events_need_governed_tools(stage: Stage) -> None:
+    with pytest.raises(rf.ConfigError, match="governed tools"):
+        stage.enclave().on(None, print)
+
+
+def test_describing_shows_the_tools_and_says_when_there_are_none(stage: Stage) -> None:
+    governed = stage.enclave(tools=rf.Boundary([look], sandbox=rf.local(unsafe=True)))
+    assert "async def look() -> int:" in governed.describe()
+    assert 'await call_tool("name"' in stage.enclave().describe()
+    assert stage.enclave(tool_handler=None).describe() == "# There are no tools to call.\n"
+
+
+# where the jail cannot be enforced
+
+
+def broken(**changes: Any) -> Callable[[], Any]:
+    return lambda: dataclasses.replace(probe(), **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "missing"),
+    [
+        ({"seccomp": Finding(works=False, why="refused")}, "files: seccomp filters do not work"),
+        ({"memory": Finding(works=False, why="no limit")}, "memory: RLIMIT_AS does not work"),
+        ({"system": "Darwin"}, "Darwin"),
+        ({"machine": "riscv64"}, "riscv64"),
+    ],
+)
+def test_a_machine_that_cannot_enforce_the_jail_is_told_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], missing: str
+) -> None:
+    monkeypatch.setattr(facade, "probe", broken(**changes))
+    with pytest.raises(rf.SandboxFault, match=missing) as fault:
+        rf.Enclave()
+    assert fault.value.code == "sandbox_unavailable"
+    assert fault.value.hint
+
+
+def test_a_worker_that_cannot_be_started_is_a_fault_and_the_next_run_may_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body() -> rf.RunResult:
+        async with rf.Enclave() as enclave:
+            with monkeypatch.context() as patch:
+                patch.setattr(sys, "executable", "/nowhere/python")
+                with pytest.raises(rf.SandboxFault) as fault:
+                    await enclave.run("1")
+            assert fault.value.code == "sandbox_unavailable"
+            return await enclave.run("1")
+
+    before = descendants()
+    result = run(body())
+    assert (code(result), result.value, descendants()) == (None, 1, before)
