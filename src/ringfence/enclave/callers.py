@@ -20,6 +20,7 @@ from ringfence.errors import CODES, ConfigError, ErrorInfo, Family, Status, Tool
 from ringfence.gate.runner import Gate
 from ringfence.limits import ValueBudget
 from ringfence.ports import Answer, CallWatch, Effect, Origin
+from ringfence.threads import DaemonThreads
 
 ToolHandler = Callable[[str, Any], Awaitable[Any]]
 """`(tool name, arguments)`; exactly these two (second seed, "Tool Handler Signature")."""
@@ -56,6 +57,10 @@ class HandlerCaller:
         self._handler = handler
         self._budget = budget
         self._output = PydanticOutput(UNDECLARED, "tool_handler")
+        self._is_async = inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(
+            getattr(handler, "__call__", None)  # noqa: B004 - an object with an asynchronous __call__
+        )
+        self._threads = DaemonThreads("ringfence-tool-handler")
 
     def catalogue(self) -> None:
         return None
@@ -73,9 +78,7 @@ class HandlerCaller:
             text = "a tool name is a letter followed by letters, digits and : . _ -"
             return _error_answer(ErrorInfo(code="unknown_tool", message=text), "refused")
         try:
-            value: Any = self._handler(name, values.parse(args, self._budget))
-            if inspect.isawaitable(value):
-                value = await value
+            value = await self._answer(self._handler, name, values.parse(args, self._budget))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
@@ -90,6 +93,13 @@ class HandlerCaller:
         except values.ValueRefused as refused:
             return _error_answer(_bad_result(refused), "failed")
         return _within(data, self._budget)
+
+    async def _answer(self, handler: ToolHandler, name: str, args: Any) -> Any:
+        """A handler that is not asynchronous may block, and the deadline must not wait for it: it gets a thread."""
+        if self._is_async:
+            return await handler(name, args)
+        value = await self._threads.call(handler, [name, args])
+        return await value if inspect.isawaitable(value) else value
 
 
 def _is_bridge_name(name: str) -> bool:

@@ -74,7 +74,8 @@ class Enclave:
         sandbox: where tools run that have no sandbox of their own.
         approve: decides calls of tools with `approval="human"`.
         approval_timeout: seconds until an undecided call is denied; None waits.
-        tool_handler: answers every call instead of governed tools (second seed, "Tool Handler Signature").
+        tool_handler: answers every call instead of governed tools (second seed, "Tool Handler Signature"). A
+            synchronous one runs in a thread.
         language: `"python"`.
         security_level: gives `timeout`, `max_tool_calls` and `max_output` their defaults.
         timeout: seconds of wall clock per run, without the time that calls wait for approval.

@@ -293,6 +293,7 @@ class ScriptSession:
             protocol.error_frame(call.number, name, error, terminal=terminal, returnable=returnable and not terminal)
         )
         if terminal:
+            self._draining = self._draining and error.code == "limit_exceeded"
             self._latch(results.from_call(failure, call.position.line), now=False)
 
     def _record(self, call: _Call, status: Status, code: str | None) -> None:

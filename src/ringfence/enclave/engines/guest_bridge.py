@@ -46,6 +46,10 @@ class ToolRefused(ToolError):
     """The host refused the call for good: the run fails with this error, whatever the script does next."""
 
 
+for _shown in (ToolError, ToolArgumentError, ToolRefused):
+    _shown.__module__ = "builtins"  # a script's traceback names it as the script does
+
+
 class _TaskState:
     """Position of one asyncio task: its path, its calls, its children."""
 

@@ -18,9 +18,10 @@ import os
 import random
 import sys
 import time
+import traceback
 import uuid
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from types import FrameType, ModuleType
 from typing import Any, Final, NoReturn, cast
@@ -166,6 +167,7 @@ def furnish() -> Sources:
     builtins.input = _no_input
     builtins.breakpoint = _no_debugger
     _install_names()
+    _install_tracebacks()
     _install_clock(sources)
     _install_randomness(sources)
     concurrent.futures.ThreadPoolExecutor = concurrent.futures.thread.ThreadPoolExecutor = _InPlace  # type: ignore[misc]
@@ -181,6 +183,24 @@ def enter(channel: Channel) -> None:
 def script_globals() -> dict[str, Any]:
     """The names that every module has."""
     return {"__name__": "__main__", "__builtins__": builtins, "__doc__": None}
+
+
+def _install_tracebacks() -> None:
+    """What `traceback` prints or formats in a script is the script's own frames, without places on the host."""
+    module: Any = traceback
+    for name in ("walk_tb", "walk_stack", "_walk_tb_with_full_positions"):
+        setattr(module, name, _own_frames(getattr(module, name)))
+
+
+def _own_frames(walk: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+    def own(start: Any) -> Iterator[Any]:
+        if start is None and walk.__name__ == "walk_stack":
+            start = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # what walk_stack would take, from here
+        for frame, place in walk(start):
+            if frame.f_code.co_filename == FILENAME:
+                yield frame, place
+
+    return own
 
 
 def _names(frame: FrameType) -> Mapping[str, Any]:
