@@ -223,10 +223,6 @@ def test_a_fork_of_the_host_neither_disturbs_nor_keeps_workers() -> None:
     assert descendants() == before
 
 
-RACE = pytest.mark.xfail(
-    strict=False, reason="a task that begins while the loop ends is destroyed when the moment is bad"
-)
-LOUD = pytest.mark.xfail(strict=True, reason="a child's end is told to a closed loop")
 PROGRAM = """
 import asyncio, gc, sys
 import ringfence as rf
@@ -240,10 +236,10 @@ print("end")
 @pytest.mark.parametrize(
     "body",
     [
-        pytest.param("async def main(): print((await rf.Enclave().run('1')).value)\nasyncio.run(main())", id="never closed", marks=RACE),
-        pytest.param("e = rf.Enclave()\nasync def main(): print((await e.run('1')).value)\nasyncio.run(main())\nasyncio.run(main())", id="two loops", marks=RACE),
+        pytest.param("async def main(): print((await rf.Enclave().run('1')).value)\nasyncio.run(main())", id="never closed"),
+        pytest.param("e = rf.Enclave()\nasync def main(): print((await e.run('1')).value)\nasyncio.run(main())\nasyncio.run(main())", id="two loops"),
         pytest.param("e = rf.Enclave()\nprint(e.run_sync('1').value)", id="run_sync"),
-        pytest.param("e = rf.Enclave()\nasync def main():\n    t = asyncio.create_task(e.run('while True: pass'))\n    await e.run('1')\n    print(1)\nasyncio.run(main())", id="running at the end", marks=LOUD),
+        pytest.param("e = rf.Enclave()\nasync def main():\n    t = asyncio.create_task(e.run('while True: pass'))\n    await e.run('1')\n    print(1)\nasyncio.run(main())", id="running at the end"),
         pytest.param("e = rf.Enclave()\nprint(e.run_sync('1').value)\nsys.exit()", id="exit"),
     ],
 )  # fmt: skip

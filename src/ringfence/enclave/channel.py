@@ -72,6 +72,11 @@ class Channel:
         return self._child.pid
 
     @property
+    def exited(self) -> bool:
+        """Whether the child is known to be gone."""
+        return self._child.exit is not None
+
+    @property
     def was_ready(self) -> bool:
         """Whether the child ever closed its jail."""
         return self._ready.done() and self._ready.result()

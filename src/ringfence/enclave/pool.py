@@ -7,10 +7,8 @@ background. Knows nothing of scripts. `facade` owns one pool per event loop; `se
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import deque
-from collections.abc import Coroutine
-from typing import Any, Final
+from typing import Final
 
 from ringfence.enclave.channel import Channel
 from ringfence.errors import SandboxFault
@@ -35,9 +33,8 @@ class Pool:
         self._target = waiting
         self._zygote: Zygote | None = None
         self._starting = asyncio.Lock()
-        self._filling = asyncio.Lock()
         self._waiting: deque[Channel] = deque()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._dying: list[Channel] = []
         self._closed = False
 
     async def acquire(self) -> Channel:
@@ -54,22 +51,17 @@ class Pool:
                 self._refill_later()
                 return channel
             self.release(channel)
-        channel = await self._spawn()
+        zygote = await self._running_zygote()
+        channel = Channel(zygote.fork(), self._frame_limit)
         self._refill_later()
         return channel
 
     def release(self, channel: Channel) -> None:
-        """End a child, whatever it does, and wait for its death in the background."""
+        """End a child, whatever it does. Its death is waited for when the pool closes."""
         channel.kill()
         channel.detach()
-        self._background(self._reap(channel))
-
-    async def _reap(self, channel: Channel) -> None:
-        await channel.wait_exited(REAP_TIMEOUT)
-
-    async def _spawn(self) -> Channel:
-        zygote = await self._running_zygote()
-        return Channel(zygote.fork(), self._frame_limit)
+        self._dying = [other for other in self._dying if not other.exited]
+        self._dying.append(channel)
 
     async def _running_zygote(self) -> Zygote:
         async with self._starting:
@@ -85,16 +77,13 @@ class Pool:
         asyncio.get_running_loop().call_later(REFILL_DELAY, self._refill)
 
     def _refill(self) -> None:
-        if not self._closed and not self._filling.locked():
-            self._background(self._fill())
-
-    async def _fill(self) -> None:
-        async with self._filling:
-            with contextlib.suppress(SandboxFault):  # the next run meets the same fault, and reports it
-                while not self._closed and len(self._waiting) < self._target:
-                    channel = await self._spawn()
-                    self._waiting.append(channel)
-                    await channel.wait_ready(READY_TIMEOUT)
+        """Fork what is missing. Never starts a zygote: the next run does, and reports what it meets."""
+        zygote = self._zygote
+        while not self._closed and zygote is not None and zygote.alive and len(self._waiting) < self._target:
+            try:
+                self._waiting.append(Channel(zygote.fork(), self._frame_limit))
+            except SandboxFault:  # no descriptors left now; the next run tries again, and says so
+                return
 
     async def warm(self) -> None:
         """Start the zygote and its waiting children now.
@@ -103,24 +92,21 @@ class Pool:
             SandboxFault: no child could be jailed.
         """
         await self._running_zygote()
-        await self._fill()
+        self._refill()
+        for channel in tuple(self._waiting):
+            await channel.wait_ready(READY_TIMEOUT)
 
     def waiting_pids(self) -> list[int]:
         """Process ids of the waiting children, to look at."""
         return [channel.pid for channel in self._waiting if channel.pid is not None]
-
-    def _background(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     async def aclose(self) -> None:
         """End every child and the zygote; nothing is left when this returns."""
         self._closed = True
         while self._waiting:
             self.release(self._waiting.popleft())
-        while self._tasks:
-            await asyncio.wait(tuple(self._tasks), timeout=REAP_TIMEOUT)
+        for channel in self._dying:
+            await channel.wait_exited(REAP_TIMEOUT)
         if self._zygote is not None:
             await self._zygote.aclose()
             self._zygote = None

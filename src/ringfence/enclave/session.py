@@ -188,9 +188,9 @@ class ScriptSession:
     # calls
 
     def _on_call(self, frame: protocol.Call) -> None:
-        self._made += 1
-        if frame.id != self._made:
+        if frame.id != self._made + 1:
             raise protocol.WireViolation("a call id out of order")
+        self._made += 1
         if self._made > self._limits.max_tool_calls + EXCESS_CALLS:
             raise protocol.WireViolation("a flood of calls")
         call = _Call(

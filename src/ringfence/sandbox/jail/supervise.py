@@ -23,7 +23,7 @@ from ringfence.sandbox.jail import wire
 from ringfence.sandbox.jail.plan import JailPlan
 from ringfence.sandbox.jail.spawn_unsafe import Launched, runs_here, spawn
 
-KILL_PATIENCE: Final = 0.5
+KILL_PATIENCE: Final = 2.0
 """Seconds that a zygote has to report the end of a child it was told to kill."""
 
 
@@ -97,7 +97,8 @@ class Child:
     def end(self, exit_: Exit) -> None:
         """Its zygote says how it ended."""
         self.exit = exit_
-        self._ended.set()
+        with contextlib.suppress(RuntimeError):  # whoever waited did so in a loop that is closed
+            self._ended.set()
 
 
 class Zygote:
