@@ -93,7 +93,8 @@ def test_one_tool_reads_like_this() -> None:
 #   await tools.refund(order_id=..., amount=...)
 #   await tools.refund({"order_id": ..., "amount": ...})  # the same arguments as one object
 #   await call_tool("refund", {"order_id": ..., "amount": ...}, throw_on_error=True)  # the same by name
-# A failing tool raises; with throw_on_error=False its failure comes back as data instead.
+# A failing tool raises ToolError (.code, .message). With throw_on_error=False, beside one object of arguments, you get
+#   {"success": True, "data": result} or {"success": False, "error": {"name", "message", "code", "tool_name"}} instead.
 # Top-level `await` and `return` work. The value of `return`, or of the last expression, is the script's result.
 # `inputs` holds the caller's data; print() goes to the output. `asyncio.gather` runs calls side by side.
 

@@ -212,8 +212,9 @@ class _Method:
     def __call__(self, args: object = MISSING, /, throw_on_error: object = True, **named: object) -> Any:
         frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # the call site, at the cost of a lookup
         if args is MISSING:
-            if throw_on_error is not True:
-                named["throw_on_error"] = throw_on_error  # the keyword form carries arguments only
+            if throw_on_error is not True:  # the keyword form carries arguments only
+                call = f"{self._tool}({{...}}, throw_on_error=False)"
+                raise TypeError(f"with throw_on_error, pass the arguments as one mapping: {call}")
             args = named
         elif named:
             raise TypeError(f"{self._tool}: pass one mapping or keyword arguments, not both")
