@@ -152,6 +152,11 @@ class ToolValidationError(Refusal):
         super().__init__(message, code="invalid_input", hint=hint)
         self.issues = tuple(issues)
 
+    def info(self) -> ErrorInfo:
+        return ErrorInfo(
+            code=self.code, message=self.message, hint=self.hint, name=type(self).__name__, issues=self.issues
+        )
+
 
 class ToolApprovalError(Refusal):
     """Nobody approved (first seed, "Handle terminal errors")."""

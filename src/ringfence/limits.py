@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final, Literal
 
 from ringfence.errors import ConfigError
@@ -14,6 +15,9 @@ MOST_SECONDS: Final = 10.0**9
 """Thirty years: beyond it event loops overflow."""
 
 SecurityLevel = Literal["STRICT", "SECURE", "STANDARD", "PERMISSIVE"]
+
+LONGEST_NUMBER: Final = 30
+"""Characters of a size's number; no machine has more bytes."""
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(B|KB|KIB|MB|MIB|GB|GIB)?", re.ASCII | re.IGNORECASE)
 _UNITS: Final = {"B": 1, "KB": KIB, "KIB": KIB, "MB": MIB, "MIB": MIB, "GB": 1024 * MIB, "GIB": 1024 * MIB}
@@ -36,7 +40,7 @@ def parse_size(value: object, field: str, *, least: int = 1) -> int:
     if type(value) is int:
         size = value
     elif type(value) is str and (match := _SIZE.fullmatch(value.strip())):
-        size = int(float(match[1]) * _UNITS[(match[2] or "B").upper()])
+        size = int(Fraction(match[1]) * _UNITS[(match[2] or "B").upper()]) if len(match[1]) < LONGEST_NUMBER else None
     if size is None:
         raise ConfigError(f"{field} must be a number of bytes or a text like '256MB', not {_shown(value)}")
     if size < least:

@@ -143,7 +143,11 @@ def check_text(raw: bytes, budget: ValueBudget) -> None:
         raise ValueRefused("", f"{len(raw)} bytes of JSON, more than {budget.size}", too_large=True)
     if len(raw) <= budget.nodes or _structure(raw) <= budget.nodes:
         return  # every value costs at least one byte of structure
-    if raw.count(b'"') > MOST_QUOTES or _structure(_STRING.sub(b"", raw)) > budget.nodes:
+    if raw.count(b'"') > MOST_QUOTES:
+        raise ValueRefused(
+            "", f"more than {budget.nodes} commas and brackets in {MOST_QUOTES // 2} texts", too_large=True
+        )
+    if _structure(_STRING.sub(b"", raw)) > budget.nodes:
         raise ValueRefused("", f"more than {budget.nodes} values", too_large=True)
 
 

@@ -144,7 +144,7 @@ def test_failures_as_data_need_the_mapping_form(play: Play, shop: Shop) -> None:
         "error": {"name": "ToolError", "message": "full", "code": "tool_raised", "tool_name": "write"},
     }
     keyword = play("await tools.write(n=1, throw_on_error=False)")
-    assert (code(keyword), detail(keyword)) == ("TOOL_ERROR", "invalid_input")
+    assert (code(keyword), detail(keyword)) == ("RUNTIME_ERROR", "script_raised")
 
 
 def test_both_forms_at_once_are_a_mistake(play: Play) -> None:

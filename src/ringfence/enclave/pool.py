@@ -105,8 +105,7 @@ class Pool:
         self._closed = True
         while self._waiting:
             self.release(self._waiting.popleft())
-        for channel in self._dying:
-            await channel.wait_exited(REAP_TIMEOUT)
+        await asyncio.gather(*[channel.wait_exited(REAP_TIMEOUT) for channel in self._dying])
         if self._zygote is not None:
             await self._zygote.aclose()
             self._zygote = None

@@ -27,8 +27,8 @@ _log: Final = logging.getLogger("ringfence")
 
 TERMINAL_GRACE: Final = 1.0
 """Seconds that a guest has left after a terminal refusal."""
-UNWIND: Final = 3.0
-"""Seconds for cancelled calls to unwind; the gate's own bounds are shorter."""
+UNWIND: Final = 0.7
+"""Seconds for cancelled calls to unwind, before they are left behind: a run may overshoot its time by one second."""
 EXCESS_CALLS: Final = 1_000
 """Refused calls beyond the budget (one large gather) before a guest is ended for flooding."""
 EXIT_WAIT: Final = 0.5
@@ -49,6 +49,8 @@ class _Call:
     """Canonical arguments, until the call starts."""
     task: asyncio.Task[None] | None = None
     deciding: bool = False
+    over: bool = False
+    """Beyond the budget."""
     undecided: bool = False
     """Cancelled while somebody was deciding about it, so it did not run."""
     status: Status = "failed"
@@ -94,8 +96,6 @@ class ScriptSession:
         self._queued_bytes = 0
         self._running: dict[int, _Call] = {}
         self._made = 0
-        self._draining = False
-        """The budget is overdrawn: what was admitted before may still run."""
         self._output: list[str] = []
         self._output_bytes = 0
         self._prints_left = protocol.print_allowance(limits)
@@ -119,7 +119,6 @@ class ScriptSession:
         try:
             self._channel.send(protocol.run_frame(request, self._limits.value))
             await self._ended
-            await self._drain()
             error, value = await self._conclude()
         except asyncio.CancelledError:
             self._latch(run_error("aborted", "the run was cancelled"), now=True)
@@ -204,8 +203,9 @@ class ScriptSession:
         if self._verdict is not None or self._ended.done():
             self._refuse(call, _after(self._verdict), terminal=True)
         elif self._made > self._limits.max_tool_calls:
-            self._draining = True
-            self._refuse(call, self._too_many(), terminal=True)
+            call.over = True  # refused in its turn: calls before it had their budget, and start before the refusal
+            self._queue.append(call)
+            self._start_queued()
         elif (problem := self._take_arguments(call, frame)) is not None:
             self._refuse(call, problem, terminal=False)
         else:
@@ -239,11 +239,15 @@ class ScriptSession:
         """Start waiting calls while there is room and the guest reads its answers."""
         while (
             self._queue
-            and (self._draining or (self._verdict is None and not self._ended.done()))
+            and self._verdict is None
+            and not self._ended.done()
             and len(self._running) < self._limits.max_concurrent_calls
             and self._channel.writable
         ):
             call = self._queue.popleft()
+            if call.over:
+                self._refuse(call, self._too_many(), terminal=True)
+                return
             self._queued_bytes -= len(call.args)
             self._running[call.number] = call
             call.task = self._loop.create_task(self._serve(call))
@@ -263,8 +267,8 @@ class ScriptSession:
         except asyncio.CancelledError:
             self._record_interrupted(call)
             raise
-        except Exception:  # noqa: BLE001 - a caller does not raise; if it does, the call must not hang
-            _log.exception("call %s failed inside the host", call.call_id)
+        except Exception as error:  # noqa: BLE001 - a caller does not raise; if it does, the call must not hang
+            _log.error("call %s failed inside the host: %s", call.call_id, type(error).__name__)
             answer = Answer(status="unknown", error=ErrorInfo(code="outcome_unknown", message="the host failed"))
         finally:
             call.approval_ended()
@@ -293,7 +297,6 @@ class ScriptSession:
             protocol.error_frame(call.number, name, error, terminal=terminal, returnable=returnable and not terminal)
         )
         if terminal:
-            self._draining = self._draining and error.code == "limit_exceeded"
             self._latch(results.from_call(failure, call.position.line), now=False)
 
     def _record(self, call: _Call, status: Status, code: str | None) -> None:
@@ -340,9 +343,7 @@ class ScriptSession:
         """The first terminal error wins. `now` ends the guest at once, else it has a moment to end by itself."""
         if self._verdict is None and not (self._ended.done() and self._last is not None):
             self._verdict = error
-        if now:
-            self._draining = False
-        while self._queue and not self._draining:
+        while self._queue:
             call = self._queue.popleft()
             self._queued_bytes -= len(call.args)
             self._refuse(call, _after(self._verdict), terminal=False)
@@ -384,18 +385,9 @@ class ScriptSession:
             raise SandboxFault(f"a jailed child could not be started: {why}", code="sandbox_unavailable")
         if gone is None:
             return run_error("sandbox_crashed", "the guest closed its channel")
-        if gone.signal == signal.SIGXCPU:
+        if gone.signal == signal.SIGXCPU or gone.cpu >= max(1.0, self._limits.timeout):
             return run_error("deadline_exceeded", "the script used up its CPU time", hint="do less in one script")
         return run_error("sandbox_crashed", f"the guest ended without a result: {describe_exit(gone)}")
-
-    async def _drain(self) -> None:
-        """Let calls end that were within the budget when a later one was not: their budget was spent."""
-        deadline = time.monotonic() + TERMINAL_GRACE
-        while self._draining and (running := [call.task for call in self._running.values() if call.task is not None]):
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return
-            await asyncio.wait(running, timeout=left, return_when=asyncio.FIRST_COMPLETED)
 
     async def _unwind(self) -> None:
         """Cancel what still runs, and wait for it, bounded. What never started is recorded too."""
@@ -410,6 +402,7 @@ class ScriptSession:
         if tasks:
             await asyncio.wait(tasks, timeout=UNWIND)
         for call in self._running.values():  # ignores its cancellation; nobody waits for it any more
+            _log.warning("call %s goes on although it was cancelled", call.call_id)
             self._record_interrupted(call)
 
     def _result(self, error: ErrorInfo | None, value: Any) -> RunResult:

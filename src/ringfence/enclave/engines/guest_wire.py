@@ -52,12 +52,12 @@ class Channel:
         self._out.append(len(data).to_bytes(4, "big") + data)
 
     def print(self, text: str) -> None:
-        """Collect printed text; sent when it is 4 KiB or 100 ms old, before a call, and at the end."""
+        """Collect printed text; sent when it is 4 KiB or 100 ms old, before a call or a sleep, and at the end."""
         if not self._text:
             self._text_since = time.monotonic()
         self._text.append(text)
         self._text_size += len(text)
-        if self._text_size >= PRINT_FLUSH_BYTES:
+        if self._text_size >= PRINT_FLUSH_BYTES or time.monotonic() - self._text_since > PRINT_FLUSH_SECONDS:
             self.flush_text()
             self.flush()
 

@@ -177,6 +177,14 @@ def furnish() -> Sources:
 def enter(channel: Channel) -> None:
     """In a child: what is printed goes to the host, and imports that find nothing say what there is."""
     sys.meta_path.append(_Imports())
+    sleep = time.sleep
+
+    def sleep_after_output(seconds: float, /) -> None:
+        channel.flush_text()
+        channel.flush()
+        sleep(seconds)
+
+    time.sleep = sleep_after_output
     sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = _Printed(channel)  # type: ignore[assignment]
 
 
