@@ -66,6 +66,7 @@ BRIDGES: dict[tuple[str, str], str] = {
 """Exceptions to STRANGERS, each with its reason."""
 
 WIRING: dict[str, str] = {
+    "": "only re-exports the public names, so it wires nothing",
     "enclave.facade": "wires the gate of an enclave's own tools, and the jail of its scripts",
 }
 """The files that know both a gate and a place where code runs."""
