@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -59,6 +60,31 @@ def test_a_console_session_prints_what_the_page_shows(block: Block, folder: Path
         done = run(["sh", "-c", f"exec 2>&1; {command}"], folder, block.options.get("stdin", ""))
         assert done.returncode == int(block.options.get("exit", "0")), f"{block}: {command}\n{done.stdout}"
         assert matches(shown, done.stdout), f"{block}: {command}\n{done.stdout}"
+
+
+@pytest.mark.slow
+def test_every_program_and_every_file_of_tools_passes_strict_typing(tmp_path: Path) -> None:
+    names: dict[str, Block] = {}
+    for number, block in enumerate(block for block in BLOCKS if block.language == "python" and is_host_code(block)):
+        names[f"program_{number}.py"] = block
+        (tmp_path / f"program_{number}.py").write_text(block.body, encoding="utf-8")
+    settings = {"typeCheckingMode": "strict", "pythonVersion": "3.11", "extraPaths": [str(ROOT / "src")]}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    command = [sys.executable, "-m", "basedpyright", "--project", str(tmp_path), "--pythonpath", sys.executable]
+    done = run([*command, "--outputjson"], tmp_path)
+    found = json.loads(done.stdout)["generalDiagnostics"]
+    problems = [
+        f"{names[Path(one['file']).name]}+{one['range']['start']['line']}: {one['message']}"
+        for one in found
+        if one["severity"] == "error"
+    ]
+    assert names
+    assert not problems, "\n".join(problems)
+
+
+def is_host_code(block: Block) -> bool:
+    """Scripts of guests await at the top level, which no checker of whole programs accepts."""
+    return block.body.startswith(("import ", "from "))
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
