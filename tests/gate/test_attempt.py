@@ -1,10 +1,11 @@
-"""Foreign code runs in its caller's task, and can be stopped all the same."""
+"""Foreign code runs in a task of its own, can be stopped, and can touch its caller's task in no way."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 
 import pytest
 
@@ -50,17 +51,22 @@ def test_code_that_never_waits_is_not_even_noticed_by_the_loop() -> None:
     run(body)
 
 
-def test_code_runs_in_its_callers_task_and_context() -> None:
+def test_code_runs_in_one_task_of_its_own_in_a_copy_of_the_context() -> None:
     variable = contextvars.ContextVar("variable", default=0)
 
     async def body() -> None:
-        async def code() -> asyncio.Task[None] | None:
-            await asyncio.sleep(0)
-            variable.set(1)
-            return asyncio.current_task()
+        variable.set(1)
 
-        assert await Attempt(code(), Attempts()) is asyncio.current_task()
-        assert variable.get() == 1
+        async def code() -> tuple[bool, int, int]:
+            first, token = asyncio.current_task(), variable.set(2)
+            await asyncio.sleep(0)
+            seen = variable.get()
+            variable.reset(token)
+            return first is asyncio.current_task() is not host, seen, variable.get()
+
+        host = asyncio.current_task()
+        assert await Attempt(code(), Attempts()) == (True, 2, 1)
+        assert (variable.get(), asyncio.current_task() is host) == (1, True)
 
     run(body)
 
@@ -137,13 +143,12 @@ def test_clean_up_may_wait_within_its_grace() -> None:
                 await asyncio.Event().wait()
             finally:
                 await asyncio.sleep(0.001)
-                done.append(str(asyncio.current_task() is mine))
+                done.append("rolled back")
 
-        mine = asyncio.current_task()
         attempts = Attempts()
         with pytest.raises(Stopped):
             await Attempt(code(), attempts, 0.001)
-        assert (done, attempts.abandoned_total) == (["True"], 0)
+        assert (done, attempts.abandoned_total) == (["rolled back"], 0)
 
     run(body)
 
@@ -271,6 +276,117 @@ def test_a_timeout_of_the_codes_own_is_not_ours() -> None:
         assert attempts.abandoned_total == 0
 
     run(body)
+
+
+def test_the_roll_back_of_a_timeout_of_the_codes_own_is_not_cut() -> None:
+    async def body() -> None:
+        async def code() -> str:
+            try:
+                async with asyncio.timeout(0.001):
+                    try:
+                        await asyncio.Event().wait()
+                    finally:
+                        await asyncio.sleep(0.06)  # longer than the grace of a host's cancellation
+                        done.append("rolled back")
+            except TimeoutError:
+                return "handled"
+            return "never"
+
+        attempts, done = Attempts(), list[str]()
+        attempt = Attempt(code(), attempts)
+        assert (await attempt, done) == ("handled", ["rolled back"])
+        assert (attempt.cancelled, attempts.abandoned_total) == (False, 0)
+
+    run(body)
+
+
+async def in_a_timeout(release: asyncio.Event) -> None:
+    async with asyncio.timeout(0.08):
+        await stubborn(release)
+
+
+async def in_a_group(release: asyncio.Event) -> None:
+    async def fails_later() -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(0.08)
+        raise ValueError
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(fails_later())
+        await stubborn(release)
+
+
+@pytest.mark.parametrize("code", [in_a_timeout, in_a_group])
+@pytest.mark.parametrize("deadline", [0.001, None])
+def test_what_code_bound_to_its_task_never_cancels_the_host_that_left_it(
+    code: Callable[[asyncio.Event], Coroutine[object, object, None]], deadline: float | None
+) -> None:
+    async def body() -> None:
+        attempts, release = Attempts(), asyncio.Event()
+        with pytest.raises((Stopped, TimeoutError)):
+            async with asyncio.timeout(0.01):
+                await Attempt(code(release), attempts, deadline)
+        assert attempts.abandoned_total == 1
+        await asyncio.sleep(0.12)  # the code's own timeout passes, its child fails
+        host = asyncio.current_task()
+        assert host is not None
+        assert host.cancelling() == 0
+        release.set()
+        await drained(attempts)
+
+    run(body)
+
+
+def test_code_that_waits_for_a_stubborn_task_is_left_behind_too() -> None:
+    async def body() -> None:
+        attempts, release = Attempts(), asyncio.Event()
+
+        async def code() -> str:
+            return await asyncio.create_task(stubborn(release))
+
+        with pytest.raises(Stopped):
+            await Attempt(code(), attempts, 0.001)
+        assert attempts.abandoned_total == 1
+        release.set()
+        await drained(attempts)
+
+    run(body)
+
+
+def test_code_is_told_once_and_once_more_when_its_grace_is_over() -> None:
+    async def body() -> None:
+        attempts, release, log = Attempts(), asyncio.Event(), list[str]()
+        task = asyncio.create_task(_await(Attempt(stubborn(release, log), attempts)))
+        await asyncio.sleep(0)
+        for _ in range(5):
+            task.cancel()
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        assert log == ["swallowed"]
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (len(log), attempts.abandoned_total) == (2, 1)
+        release.set()
+        await drained(attempts)
+
+    run(body)
+
+
+def test_ctrl_c_in_code_that_was_left_behind_is_not_lost() -> None:
+    async def body() -> None:
+        release = asyncio.Event()
+
+        async def code() -> None:
+            await stubborn(release)
+            raise KeyboardInterrupt
+
+        with pytest.raises(Stopped):
+            await Attempt(code(), Attempts(), 0.001)
+        release.set()
+        await asyncio.sleep(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(body())
 
 
 def test_a_deadline_around_the_call_is_the_hosts() -> None:
