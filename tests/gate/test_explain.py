@@ -189,7 +189,7 @@ def test_a_rude_exception_is_still_explained(fields: dict[str, Any], data: dict[
 
 def test_an_outcome_in_doubt_is_called_so() -> None:
     error = failed(ConnectionResetError("secret"), "outcome_unknown", "unknown")
-    assert error.message == "pay: outcome unknown, not retried (ConnectionResetError, call c-1)"
+    assert error.message == "pay: outcome unknown (ConnectionResetError, call c-1)"
     assert "find out before calling it again" in (error.hint or "")
 
 
@@ -211,9 +211,11 @@ def test_an_error_of_ours_that_a_tool_raised_is_its_own_failure() -> None:
 
 def test_a_result_that_does_not_fit_says_where_and_that_the_tool_ran() -> None:
     error = failed(ValueRefused("total", "not a finite number"), "bad_result")
-    assert error.message == "pay: its result was refused: total: not a finite number"
-    assert "ran to its end" in (error.hint or "")
+    assert error.message == "pay ran to its end, and its result was refused: total: not a finite number"
+    assert error.hint is None
+    doubtful = failed(ValueRefused("total", "not a finite number"), "bad_result", "unknown")
+    assert doubtful.hint == "do not call it again for the same effect"
     assert (
         failed(ValueError("secret"), "bad_result").message
-        == "pay: its result was refused: its schema raised ValueError"
+        == "pay ran to its end, and its result was refused: its schema raised ValueError"
     )

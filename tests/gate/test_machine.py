@@ -209,7 +209,7 @@ def test_the_end_tells_what_is_known(of: Plan, data: st.DataObject) -> None:
     assert end.code is None or end.code in CODES
     if end.status == "unknown":
         assert of.stakes != "none"
-    stopped = any(isinstance(event, TimedOut) for _, event, _ in steps)
+    stopped = any(isinstance(event, TimedOut | Exhausted) for _, event, _ in steps)
     if stopped and of.stakes != "none":
         assert end.status in ("unknown", "succeeded")
 
@@ -339,6 +339,14 @@ def test_an_idempotent_effect_is_repeated_and_may_still_end_unknown() -> None:
     of = plan(retries=1, effect="write", idempotent=True)
     assert life(of, Validated(), Ambiguous(), Woke(), Returned())[0] == Done("succeeded", None, 2)
     assert life(of, Validated(), Ambiguous(), Woke(), Ambiguous())[0] == Done("unknown", "outcome_unknown", 2)
+
+
+@pytest.mark.parametrize(("effect", "status"), [("read", "failed"), ("write", "unknown"), (None, "unknown")])
+def test_an_effect_is_doubted_after_an_unusable_result_and_after_an_abort(effect: Any, status: Any) -> None:
+    of = plan(effect=effect, retries=1)
+    raised = "tool_raised" if status == "failed" else "outcome_unknown"
+    assert life(of, Validated(), Exhausted("bad_result"))[0] == Done(status, "bad_result", 1)
+    assert life(of, Validated(), Exhausted("tool_raised"))[0] == Done(status, raised, 1)
 
 
 @pytest.mark.parametrize(("effect", "status"), [("read", "failed"), ("write", "unknown"), (None, "unknown")])

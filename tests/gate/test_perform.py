@@ -54,7 +54,10 @@ def test_a_retry_gets_the_arguments_as_they_were() -> None:
     [
         ({}, TimeoutError("mine"), ("succeeded", None, 2)),
         ({"effect": "read"}, ConnectionError(), ("succeeded", None, 2)),
-        ({"effect": "write"}, ValueError(), ("succeeded", None, 2)),
+        ({"effect": "write"}, ToolError("busy"), ("succeeded", None, 2)),
+        ({"effect": "write"}, ValueError(), ("unknown", "outcome_unknown", 1)),
+        ({"effect": "write"}, SystemExit(1), ("unknown", "outcome_unknown", 1)),
+        ({"effect": "write", "idempotent": True}, ValueError(), ("succeeded", None, 2)),
         ({"effect": "write"}, ConnectionError(), ("unknown", "outcome_unknown", 1)),
         ({"effect": "write"}, TimeoutError(), ("unknown", "outcome_unknown", 1)),
         ({"idempotent": False}, ConnectionError(), ("unknown", "outcome_unknown", 1)),
@@ -69,6 +72,12 @@ def test_only_what_is_safe_is_repeated(
     options: dict[str, Any], error: BaseException, expected: tuple[str, str | None, int]
 ) -> None:
     assert verdict(outcome_of(tool(failing(1, error), retries=2, **options))[0]) == expected
+
+
+@pytest.mark.parametrize("effect", ["read", "write", None])
+def test_a_tool_that_says_no_has_failed(effect: Any) -> None:
+    outcome, _ = outcome_of(tool(failing(9, ToolError("closed")), retries=1, effect=effect))
+    assert verdict(outcome) == ("failed", "tool_raised", 2)
 
 
 def test_the_cause_is_for_the_host_and_the_text_for_nobody() -> None:
@@ -186,13 +195,16 @@ def test_the_driver_gets_one_argument_and_a_signal() -> None:
     assert not signal.aborted
 
 
-def test_a_result_is_compared_with_what_was_declared() -> None:
+@pytest.mark.parametrize(("effect", "status"), [("read", "failed"), ("write", "unknown"), (None, "unknown")])
+def test_a_result_is_compared_with_what_was_declared_and_the_effect_has_happened(effect: Any, status: str) -> None:
     async def execute(args: Amount) -> Any:
         return "no number"
 
-    outcome, trace = outcome_of(tool(execute, output=int, retries=2))
-    assert verdict(outcome) == ("failed", "bad_result", 1)
+    outcome, trace = outcome_of(tool(execute, output=int, retries=2, effect=effect))
+    assert verdict(outcome) == (status, "bad_result", 1)
     assert (trace.types, outcome.value) == (["tool.called", "tool.failed"], None)
+    assert outcome.error is not None
+    assert "pay ran to its end" in outcome.error.message
 
 
 def test_a_result_that_was_not_declared_comes_back_as_it_is() -> None:
@@ -212,7 +224,7 @@ def test_a_caller_may_have_the_result_as_text() -> None:
         of = gate(tool(pay), tool(strange, "strange"))
         outcome = await of.call("pay", ARGS, origin=ORIGIN, encode=True)
         assert (outcome.value, outcome.encoded) == ("paid 5 EUR", b'"paid 5 EUR"')
-        assert verdict(await of.call("strange", ARGS, origin=ORIGIN, encode=True)) == ("failed", "bad_result", 1)
+        assert verdict(await of.call("strange", ARGS, origin=ORIGIN, encode=True)) == ("unknown", "bad_result", 1)
         assert verdict(await of.call("strange", ARGS, origin=ORIGIN)) == ("succeeded", None, 1)
 
     run(body)
@@ -312,7 +324,7 @@ def test_an_abort_while_the_tool_runs_is_seen_by_the_tool_and_not_repeated() -> 
 
         of = gate(tool(execute, retries=2))
         outcome = await of.call("pay", ARGS, origin=ORIGIN, signal=signal)
-        assert (verdict(outcome), seen) == (("failed", "tool_raised", 1), ["enough"])
+        assert (verdict(outcome), seen) == (("unknown", "outcome_unknown", 1), ["enough"])
 
     run(body)
 

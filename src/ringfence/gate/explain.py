@@ -114,14 +114,15 @@ def failed(tool: str, code: str, status: Status, cause: BaseException, call_id: 
     """The tool, its result, or its sandbox failed; `cause` is the exception behind it."""
     name = class_name(cause)
     if code == "outcome_unknown":
-        text = f"{tool}: outcome unknown, not retried ({name}, call {call_id})"
+        text = f"{tool}: outcome unknown ({name}, call {call_id})"
         return ErrorInfo(code=code, message=text, name=name, hint=_DOUBT)
     if isinstance(cause, SandboxFault) and CODES[code].family is Family.FAULT:
         return ErrorInfo(code=code, message=f"{tool}: {cause.message}", name=name, hint=cause.hint)
     if code == "bad_result":
         reason = str(cause) if isinstance(cause, ValueRefused) else f"its schema raised {name}"
-        hint = "the tool ran to its end: do not call it again for the same effect"
-        return ErrorInfo(code=code, message=f"{tool}: its result was refused: {reason}", name=name, hint=hint)
+        hint = "do not call it again for the same effect" if status == "unknown" else None
+        text = f"{tool} ran to its end, and its result was refused: {reason}"
+        return ErrorInfo(code=code, message=text, name=name, hint=hint)
     hint = _DOUBT if status == "unknown" else None
     if isinstance(cause, ToolError):
         return ErrorInfo(code=code, message=_own_text(cause, tool), name=name, data=_own_data(cause), hint=hint)

@@ -9,8 +9,9 @@ Rules:
 - A refusal (no such tool, no sandbox, a policy) comes before a person is asked.
 - Only a grant leads from approving to running.
 - Another attempt needs one that is left, a failure that another attempt can mend, and, for a tool with a declared
-  effect that is not declared idempotent, certainty that the failed attempt did nothing.
-- After a timeout or an interruption a tool that is not declared a read may have done its work: `unknown`.
+  effect that is not declared idempotent, the tool's own word that the failed attempt did nothing.
+- After a timeout, an abort, an interruption or an unusable result, a tool that is not declared a read may have done
+  its work: `unknown`.
 - `on_error` comes after the last attempt, never after a refusal or a fault; its answer is the caller's, and no
   `tool.completed` is announced for it.
 - Whatever is not in the table is a mistake of this library: `IllegalTransition`.
@@ -86,8 +87,8 @@ class Rule:
 def plan_for(*, asks: bool, retries: int, effect: Effect | None, idempotent: bool | None, recovers: bool) -> Plan:
     """What a tool's declarations mean for its calls.
 
-    `idempotent=False` without `effect` declares an effect. An undeclared tool keeps the seed's retries; only the
-    outcome of an attempt that was stopped is doubted.
+    `idempotent=False` without `effect` declares an effect. An undeclared tool keeps the seed's retries, and an
+    exception of its own counts as failed.
     """
     if effect == "read":
         stakes = "none"
@@ -179,7 +180,9 @@ def _ambiguous(state: Running, _: Ambiguous) -> Step:
 
 
 def _exhausted(state: Running, event: Exhausted) -> Step:
-    return _again_or_over(state, may_repeat=False, status="failed", code=event.code)
+    status = _stopped(state.plan)
+    code = "outcome_unknown" if status == "unknown" and event.code == "tool_raised" else event.code
+    return _again_or_over(state, may_repeat=False, status=status, code=code)
 
 
 def _timed_out(state: Running, _: TimedOut) -> Step:
@@ -262,7 +265,7 @@ def _end(state: Running, *, status: Status, code: str) -> Step:
 
 
 def _stopped(plan: Plan) -> Status:
-    """What is known of work that was stopped halfway."""
+    """What is known of work that was stopped halfway, or whose result cannot be used."""
     return "failed" if plan.stakes == "none" else "unknown"
 
 

@@ -121,13 +121,7 @@ async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
             return Interrupted()
         call.cause = error
         _log.info("call %s of %s: attempt %d raised %s", call.call_id, tool.name, number, class_name(error))
-        return classify(
-            error,
-            by_tool=body.raised,
-            started=body.started,
-            aborted=signal.aborted,
-            cut_short=isinstance(error, asyncio.CancelledError),
-        )
+        return classify(error, by_tool=body.raised, started=body.started, aborted=signal.aborted)
     call.result = result
     return _checked(call, tool) if call.encode or entry.is_checked else Returned()
 

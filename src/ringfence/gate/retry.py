@@ -1,6 +1,8 @@
 """What an exception that came out of an attempt means for the call's life.
 
-Judged by the identity of our own signals and by class, never by name or text, since those are the tool's to choose.
+Judged by the identity of our own signals and by our own classes, never by name or text, since those are the tool's to
+choose, and never by foreign classes: a client's time-out need not be an OSError, and a ValueError may come after the
+request was sent. Only `ToolError` is the tool's own no.
 Pure; called by `gate.runner`, which knows whether the tool itself raised it.
 """
 
@@ -8,17 +10,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from ringfence.errors import CODES, Family, RingfenceError, SandboxFault
+from ringfence.errors import CODES, Family, RingfenceError, SandboxFault, ToolError
 from ringfence.gate.states import Ambiguous, Barred, Event, Exhausted, Failed, Faulted
-
-_CERTAIN: Final = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError)
-"""Errors of a local file: the one operation did not happen."""
 
 _CHAIN: Final = 32
 """Causes and group members looked at; deeper ones count as unknown, and therefore as barred."""
 
 
-def classify(error: BaseException, *, by_tool: bool, started: bool, aborted: bool, cut_short: bool) -> Event:
+def classify(error: BaseException, *, by_tool: bool, started: bool, aborted: bool) -> Event:
     """The event that an attempt's exception stands for.
 
     Args:
@@ -26,20 +25,15 @@ def classify(error: BaseException, *, by_tool: bool, started: bool, aborted: boo
         by_tool: the tool's function raised it, not the driver.
         started: the tool's function was entered.
         aborted: the caller's signal had asked the tool to stop.
-        cut_short: it is a cancellation that came from within, while nobody here had asked for one.
     """
     if isinstance(error, SandboxFault) and not by_tool:
         known = error.code in CODES and CODES[error.code].family is Family.FAULT
         return Faulted(error.code if known else "sandbox_crashed", started)
     if _holds_refusal(error):
         return Barred()
-    if aborted:
-        return Exhausted("tool_raised")
-    if cut_short:
-        return Ambiguous()
-    if isinstance(error, OSError) and not isinstance(error, _CERTAIN):
-        return Ambiguous()  # includes ConnectionError and the builtin TimeoutError
-    return Failed()
+    if isinstance(error, ToolError):
+        return Failed()
+    return Exhausted("tool_raised") if aborted else Ambiguous()
 
 
 def _holds_refusal(error: BaseException) -> bool:

@@ -143,17 +143,17 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The tool raised an exception that says: I did not do it."""
+    """The tool said no: it did not do it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
-    """The tool raised an exception that leaves open whether it did (a lost connection, its own time-out)."""
+    """The tool raised any other exception, which leaves open whether it did."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exhausted:
-    """The tool failed in a way that another attempt cannot mend (an unusable result, an aborted signal)."""
+    """Another attempt cannot mend it (an unusable result, an aborted signal), and the tool may have done its work."""
 
     code: str
 
