@@ -112,6 +112,11 @@ class ErrorInfo:
     issues: tuple[Issue, ...] = ()
     data: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
+    def __str__(self) -> str:
+        place = f" at line {self.line}" if self.line is not None else ""
+        fix = f"\n  fix: {self.hint}" if self.hint else ""
+        return f"{self.code}{place}: {self.message}{fix}"
+
 
 class RingfenceError(Exception):
     """Base of everything that ringfence raises."""

@@ -182,6 +182,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """The run has failed with this error, whatever the script does next."""
     returnable: bool = False
     """The tool's own failure, which `throw_on_error=False` turns into data."""
+    cause: BaseException | None = None
+    """The tool's own exception, for the host only."""
 
 
 class ToolCaller(Protocol):

@@ -28,6 +28,7 @@ JAILED: tuple[str, ...] = (
     "enclave.engines.*",
     "enclave.check",
     "enclave.source",
+    "enclave.modules",
     "sandbox.jail.launch_unsafe",
     "sandbox.jail.zygote_unsafe",
     "sandbox.jail.child_unsafe",

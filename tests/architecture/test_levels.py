@@ -27,6 +27,8 @@ LEVELS: tuple[tuple[str, int], ...] = (
     ("enclave.check.*", 1),
     ("enclave.stubs", 1),
     ("enclave.results", 1),
+    ("enclave.hints", 1),
+    ("enclave.modules", 1),
     ("sandbox", 1),
     ("sandbox.jail", 1),
     ("sandbox.guarantees", 1),

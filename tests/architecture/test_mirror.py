@@ -18,6 +18,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "enclave.session": ("tests/enclave/test_limits.py", "means something only with a guest on its other side"),
     "enclave.results": ("tests/enclave/test_calls.py", "is what every run of a script leaves"),
     "enclave.facade": _LIFE,
+    "enclave.modules": ("tests/enclave/test_guest_language.py", "is used there module by module"),
     "enclave.loops": _LIFE,
     "enclave.pool": _LIFE,
     "enclave.workers": _LIFE,

@@ -426,7 +426,7 @@ def test_output_before_a_failure_is_kept(stage: Stage) -> None:
     [
         ("\n\nraise ValueError('bad')", "ValueError", "bad", 3),
         ("raise ValueError", "ValueError", "ValueError", 1),
-        ("x = {}\nx['k']", "KeyError", "'k'", 2),
+        ("x = {}\nx['k']", "KeyError", "KeyError: 'k'", 2),
         ("def f():\n    return 1 / 0\n\n\nf()", "ZeroDivisionError", "division by zero", 2),
         ("nope", "NameError", "name 'nope' is not defined", 1),
         ("'a'.nope", "AttributeError", "'str' object has no attribute 'nope'", 1),

@@ -308,3 +308,13 @@ def test_a_thousand_runs_leave_no_process_task_thread_descriptor_or_file() -> No
         "SANDBOX_CRASHED": 300,
         "VALIDATION_ERROR": 100,
     }
+
+
+def test_a_with_block_without_an_event_loop_frees_everything() -> None:
+    before = threading.enumerate()
+    with rf.Enclave() as enclave:
+        assert enclave.run_sync("1 + 1").value == 2
+    enclave.close()
+    with pytest.raises(rf.ConfigError) as caught:
+        enclave.run_sync("1")
+    assert (caught.value.code, threading.enumerate()) == ("not_running", before)

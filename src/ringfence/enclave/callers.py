@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -22,8 +22,8 @@ from ringfence.limits import ValueBudget
 from ringfence.ports import Answer, CallWatch, Effect, Origin
 from ringfence.threads import DaemonThreads
 
-ToolHandler = Callable[[str, Any], Awaitable[Any]]
-"""`(tool name, arguments)`; exactly these two (second seed, "Tool Handler Signature")."""
+ToolHandler = Callable[[str, Any], Any]
+"""`(tool name, arguments)`, asynchronous, or synchronous in a thread; exactly these two (second seed, "Tool Handler Signature")."""
 
 
 class GateCaller:
@@ -46,7 +46,7 @@ class GateCaller:
         except ConfigError as error:  # the boundary was closed meanwhile
             return _error_answer(error.info(), "refused")
         if outcome.error is not None:
-            return _error_answer(outcome.error, outcome.status)
+            return _error_answer(outcome.error, outcome.status, outcome.cause)
         return _within(outcome.encoded or b"null", self._budget)
 
 
@@ -87,7 +87,7 @@ class HandlerCaller:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - a handler may raise anything; it is data from here on
-            return _error_answer(_raised(error), "failed")
+            return _error_answer(_raised(error), "failed", error)
         try:
             data = self._output.dump(value)
         except values.ValueRefused as refused:
@@ -125,13 +125,14 @@ def _attempt(read: Callable[[], object]) -> str | None:
     return text.encode("utf-8", "replace").decode() if isinstance(text, str) else None
 
 
-def _error_answer(error: ErrorInfo, status: Status) -> Answer:
+def _error_answer(error: ErrorInfo, status: Status, cause: BaseException | None = None) -> Answer:
     family = CODES[error.code].family
     return Answer(
         error=error,
         status=status,
         terminal=family not in (Family.CORRECTABLE, Family.FAILURE),
         returnable=family is Family.FAILURE,
+        cause=cause,
     )
 
 

@@ -268,6 +268,21 @@ class Enclave:
         if self._gate is not None and self._owns_gate:
             await self._gate.aclose()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """`aclose` for programs without an event loop. Blocks until everything has ended; idempotent."""
+        if not self._closed:
+            thread = self._workers.thread()
+            thread.call(self.aclose())
+            thread.close()
+
     # one run's data
 
     def _check_open(self) -> None:

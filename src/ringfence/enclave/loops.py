@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import threading
 from collections.abc import Coroutine
 from typing import Any, Final
@@ -57,6 +58,7 @@ class LoopThread:
     def close(self) -> None:
         """Stop the loop and end the thread. Idempotent; from inside the thread it ends when the caller returns."""
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._loop.stop)
+            with contextlib.suppress(RuntimeError):  # it has just ended
+                self._loop.call_soon_threadsafe(self._loop.stop)
             if not self.is_current:
                 self._thread.join(JOIN_TIMEOUT)

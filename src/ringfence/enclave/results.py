@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
+from ringfence.enclave.hints import hint_for
 from ringfence.enclave.protocol import Failed, own_code
 from ringfence.errors import CODES, ErrorInfo, Status
 
@@ -30,6 +31,8 @@ class CallRecord:
     """1-based line of the script."""
     duration: float
     """Seconds."""
+    cause: BaseException | None = field(default=None, repr=False, compare=False)
+    """The tool's own exception, for the host only: scripts, events and logs see its class at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,24 +110,9 @@ def _own(error: ErrorInfo) -> dict[str, str]:
     return {} if code is None else {"tool_code": code}
 
 
-_HINTS_BY_NAME: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "PermissionError": "scripts have no files, network or processes; call a tool instead",
-        "ModuleNotFoundError": "use one of the modules named, or call a tool",
-        "RecursionError": "use a loop",
-        "EOFError": "pass what the script needs as inputs",
-    }
-)
-
-
-def _hint(frame: Failed) -> str | None:
-    """What usually mends an exception of this kind."""
-    if "coroutine" in frame.message and frame.name == "TypeError":
-        return "a tool call is missing its await"
-    return _HINTS_BY_NAME.get(frame.name)
-
-
-def from_guest(frame: Failed, failure: CallFailure | None, calls_made: int) -> ErrorInfo | None:
+def from_guest(
+    frame: Failed, failure: CallFailure | None, *, calls_made: int, tools: Collection[str]
+) -> ErrorInfo | None:
     """The error of a run that the guest says has failed; None when the claim contradicts what the host knows."""
     trace: dict[str, Any] = {"traceback": frame.trace} if frame.trace else {}
     match frame.kind:
@@ -133,8 +121,8 @@ def from_guest(frame: Failed, failure: CallFailure | None, calls_made: int) -> E
         case "raised":
             error = run_error(
                 "script_raised",
-                frame.message or frame.name,
-                hint=_hint(frame),
+                _said(frame),
+                hint=hint_for(frame, tools),
                 line=frame.line,
                 **trace,
             )
@@ -157,6 +145,13 @@ def from_guest(frame: Failed, failure: CallFailure | None, calls_made: int) -> E
         case "deadlock":
             hint = "await something that a tool call or a sleep completes"
             return _named(run_error("script_raised", frame.message, hint=hint, line=frame.line), frame.name)
+
+
+def _said(frame: Failed) -> str:
+    """A KeyError's text is a key, which says nothing alone."""
+    if frame.name == "KeyError":
+        return f"KeyError: {frame.message}"
+    return frame.message or frame.name
 
 
 def _named(error: ErrorInfo, name: str) -> ErrorInfo:

@@ -56,6 +56,7 @@ class _Call:
     status: Status = "failed"
     code: str | None = None
     taken: float = 0.0
+    cause: BaseException | None = None
 
     def record(self) -> CallRecord:
         return CallRecord(
@@ -65,6 +66,7 @@ class _Call:
             code=self.code,
             line=self.position.line,
             duration=self.taken,
+            cause=self.cause,
         )
 
     def approval_began(self) -> None:
@@ -283,6 +285,7 @@ class ScriptSession:
             self._record(call, answer.status, None)
             self._channel.send(protocol.answer_frame(call.number, answer.value))
             return
+        call.cause = answer.cause
         self._fail(call, answer.status, error, terminal=answer.terminal, returnable=answer.returnable)
 
     def _refuse(self, call: _Call, error: ErrorInfo, *, terminal: bool) -> None:
@@ -364,7 +367,7 @@ class ScriptSession:
                 return self._take_value(data)
             case protocol.Failed() as failed:
                 failure = self._failures.get(failed.call) if failed.call is not None else None
-                error = results.from_guest(failed, failure, self._made)
+                error = results.from_guest(failed, failure, calls_made=self._made, tools=self._caller.catalogue() or ())
                 lie = run_error("wire_violation", "the guest broke the protocol: a contradiction")
                 return error or lie, None
             case None:

@@ -136,6 +136,8 @@ def _rejected(error: SyntaxError) -> Rejected:
     if "in async generator" in message:
         fix = "put it into a function, or use return"
         return Rejected("YIELD", error.lineno or 1, 1, "yield outside a function", fix)
+    if error.text is not None and error.text.lstrip().startswith("```"):
+        return Rejected("SYNTAX", error.lineno or 1, 1, message, "send the code alone, without ``` lines")
     fix = next((fix for part, fix in _FIXES if part in message), "correct the syntax on this line")
     return Rejected("SYNTAX", error.lineno or 1, max(error.offset or 1, 1), message, fix)
 

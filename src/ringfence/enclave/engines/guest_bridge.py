@@ -123,13 +123,18 @@ class Bridge:
         first = min(left, key=lambda call: call.line, default=None)
         return None if first is None else (first.name, first.line)
 
-    def call_tool(self, name: str, args: object = MISSING, throw_on_error: object = True) -> Coroutine[Any, Any, Any]:
+    def call_tool(
+        self, name: str, args: object = MISSING, throw_on_error: object = True, **named: object
+    ) -> Coroutine[Any, Any, Any]:
         """Call a tool with a mapping of arguments and return its result.
 
         With `throw_on_error=False` a failure of the tool itself comes back as
         `{"success": False, "error": {"name", "message", "code", "tool_name"}}`, a result as
         `{"success": True, "data": …}`.
         """
+        if named:
+            shown = ", ".join(f'"{key}": ...' for key in named)
+            raise TypeError(f'call_tool takes one object of arguments: call_tool("{name}", {{{shown}}})')
         frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # the call site, at the cost of a lookup
         return self.start(name, args, throw_on_error, frame.f_lineno, frame.f_lasti)
 
@@ -213,12 +218,15 @@ class _Method:
         frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # the call site, at the cost of a lookup
         if args is MISSING:
             if throw_on_error is not True:  # the keyword form carries arguments only
-                call = f"{self._tool}({{...}}, throw_on_error=False)"
+                call = f"await tools.{self._tool}({{...}}, throw_on_error=False)"
                 raise TypeError(f"with throw_on_error, pass the arguments as one mapping: {call}")
             args = named
         elif named:
             raise TypeError(f"{self._tool}: pass one mapping or keyword arguments, not both")
         return self._bridge.start(self._tool, args, throw_on_error, frame.f_lineno, frame.f_lasti)
+
+    def __await__(self) -> NoReturn:
+        raise TypeError(f"{self._tool} is a tool, not a call: write await tools.{self._tool}(...)")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("tools cannot be changed")
@@ -246,6 +254,9 @@ class Namespace:
             close = difflib.get_close_matches(name, self._members, n=1)
             hint = f". Did you mean {self._name}.{close[0]}?" if close else f"; it has {', '.join(self._members)}"
             raise AttributeError(f"{self._name} has no tool {name!r}{hint}") from None
+
+    def __getitem__(self, name: object) -> NoReturn:
+        raise TypeError(f"{self._name} is no mapping: write {self._name}.{name}(...)")
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"{self._name} cannot be changed")

@@ -27,20 +27,12 @@ from types import FrameType, ModuleType
 from typing import Any, Final, NoReturn, cast
 
 from ringfence.enclave.engines.guest_wire import Channel
+from ringfence.enclave.modules import AMBIENT, MODULES
 from ringfence.enclave.source import FILENAME
 
 TOP: Final = "<module>"
 """Name of a script's top level in tracebacks."""
 
-MODULES: Final = (
-    "abc argparse array ast asyncio base64 binascii bisect calendar cmath codecs collections collections.abc colorsys "
-    "concurrent.futures contextlib contextvars copy csv dataclasses datetime decimal difflib enum fnmatch fractions "
-    "functools graphlib hashlib heapq hmac html html.entities html.parser inspect io itertools json keyword locale "
-    "logging math numbers operator os os.path pathlib pprint queue random re reprlib secrets statistics string "
-    "stringprep struct sys textwrap threading time timeit traceback types typing unicodedata urllib.parse uuid "
-    "warnings weakref xml.etree.ElementTree zlib zoneinfo"
-).split()
-"""What `import` finds."""
 _HELPERS: Final = (
     "_strptime _pydatetime encodings.ascii encodings.cp1252 encodings.idna encodings.latin_1 encodings.punycode "
     "encodings.utf_16 encodings.utf_32 encodings.utf_7 encodings.utf_8_sig encodings.raw_unicode_escape "
@@ -80,6 +72,8 @@ class _Imports(MetaPathFinder):
     """Asked last: says what there is."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: object = None) -> NoReturn:
+        if fullname in AMBIENT:
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
         names = ", ".join(sorted({name.partition(".")[0] for name in MODULES}))
         text = f"No module named {fullname!r}. Scripts have these modules: {names}. For anything else, call a tool"
         raise ModuleNotFoundError(text, name=fullname)
@@ -177,6 +171,8 @@ def furnish() -> Sources:
 def enter(channel: Channel) -> None:
     """In a child: what is printed goes to the host, and imports that find nothing say what there is."""
     sys.meta_path.append(_Imports())
+    for name in [name for name in sys.modules if name.partition(".")[0] == "ringfence"]:
+        del sys.modules[name]  # no business of a script's, and its paths are the host's
     sleep = time.sleep
 
     def sleep_after_output(seconds: float, /) -> None:

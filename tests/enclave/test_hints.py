@@ -1,0 +1,32 @@
+"""What a model is told after its script raised."""
+
+from __future__ import annotations
+
+import pytest
+
+from ringfence.enclave.hints import hint_for
+from ringfence.enclave.protocol import Failed
+
+
+def hint(name: str, message: str) -> str | None:
+    return hint_for(Failed(kind="raised", name=name, message=message), ["save", "list_orders"])
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "expected"),
+    [
+        ("NameError", "name 'asyncio' is not defined", "add at the top: import asyncio"),
+        ("NameError", "name 'save' is not defined", "write: await tools.save(...)"),
+        ("NameError", "name 'tool' is not defined", "did you mean tools?"),
+        ("NameError", "name 'list_order' is not defined", "did you mean tools.list_orders?"),
+        ("NameError", "name 'x' is not defined", None),
+        ("ModuleNotFoundError", "No module named 'tools'", "tools is there without an import; remove the line"),
+        ("ModuleNotFoundError", "No module named 'numpy'", "use one of the modules named, or call a tool"),
+        ("AttributeError", "'dict' object has no attribute 'id'", 'results and inputs are plain dicts; write ["id"]'),
+        ("TypeError", "'coroutine' object is not subscriptable", "a tool call is missing its await"),
+        ("PermissionError", "[Errno 1]", "scripts have no files, network or processes; call a tool instead"),
+        ("ZeroDivisionError", "division by zero", None),
+    ],
+)
+def test_a_common_mistake_has_its_fix(name: str, message: str, expected: str | None) -> None:
+    assert hint(name, message) == expected
