@@ -9,7 +9,9 @@ from ringfence.contract.context import ToolContext as ToolContext
 from ringfence.contract.tool import Tool as Tool
 from ringfence.contract.tool import tool as tool
 from ringfence.contract.toolset import Toolset as Toolset
+from ringfence.enclave.callers import ToolHandler as ToolHandler
 from ringfence.enclave.facade import Enclave as Enclave
+from ringfence.enclave.facade import EnclaveOptions as EnclaveOptions
 from ringfence.enclave.results import CallRecord as CallRecord
 from ringfence.enclave.results import RunResult as RunResult
 from ringfence.enclave.results import RunStats as RunStats
@@ -26,6 +28,9 @@ from ringfence.errors import ToolTimeoutError as ToolTimeoutError
 from ringfence.errors import ToolValidationError as ToolValidationError
 from ringfence.events import Event as Event
 from ringfence.gate.signals import AbortSignal as AbortSignal
+from ringfence.gate.signals import StopRequested as StopRequested
+from ringfence.limits import SecurityLevel as SecurityLevel
+from ringfence.ports import ApprovalHandler as ApprovalHandler
 from ringfence.ports import ApprovalInfo as ApprovalInfo
 from ringfence.ports import ApprovalRequest as ApprovalRequest
 from ringfence.ports import Driver as Driver
@@ -35,6 +40,7 @@ from ringfence.sandbox.local_unsafe import local as local
 
 __all__ = [
     "AbortSignal",
+    "ApprovalHandler",
     "ApprovalInfo",
     "ApprovalRequest",
     "Boundary",
@@ -43,6 +49,7 @@ __all__ = [
     "ConfigError",
     "Driver",
     "Enclave",
+    "EnclaveOptions",
     "ErrorInfo",
     "Event",
     "Outcome",
@@ -51,12 +58,15 @@ __all__ = [
     "RunResult",
     "RunStats",
     "SandboxFault",
+    "SecurityLevel",
     "Signal",
+    "StopRequested",
     "Tool",
     "ToolApprovalError",
     "ToolContext",
     "ToolError",
     "ToolFailure",
+    "ToolHandler",
     "ToolSandboxRequiredError",
     "ToolTimeoutError",
     "ToolValidationError",

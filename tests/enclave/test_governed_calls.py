@@ -578,3 +578,11 @@ def test_open_calls_are_recorded_by_what_they_may_have_done(play: Play, shop: Sh
         "done",
         [("read", "failed", "interrupted"), ("write", "unknown", "interrupted"), ("plain", "unknown", "interrupted")],
     )
+
+
+def test_the_tools_own_exception_is_the_hosts_alone(play: Play, shop: Shop) -> None:
+    failure = ValueError("column emial")
+    shop.bodies["write"] = _raises(failure)
+    result = play("await tools.write({'n': 1})")
+    assert [call.cause for call in result.calls] == [failure]
+    assert "emial" not in repr(result)
