@@ -97,6 +97,12 @@ def noisy() -> str:
 def broken(text: str) -> None:
     """Fail with a text of the caller's choice."""
     raise rf.ToolError(text)
+
+
+@rf.tool(effect="read")
+def lost(key: str) -> None:
+    """Fail in a way that only its author shall read."""
+    raise KeyError(f"no {key}")
 '''
 
 

@@ -30,7 +30,13 @@ HUMAN = {"refund": {"order_id"}}
 
 def decide(rule: Decide, request: ApprovalRequest = REQUEST) -> tuple[bool, dict[str, str]]:
     reasons: dict[str, str] = {}
-    return asyncio.run(Approver(rule, reasons).decide(request)), reasons
+    return asyncio.run(Approver(rule, reasons, {}).decide(request)), reasons
+
+
+def advised(rule: Decide, request: ApprovalRequest = REQUEST) -> dict[str, str]:
+    advice: dict[str, str] = {}
+    asyncio.run(Approver(rule, {}, advice).decide(request))
+    return advice
 
 
 def test_deny_denies_and_says_so() -> None:
@@ -44,6 +50,14 @@ def test_without_a_terminal_nobody_is_asked_and_nothing_is_inferred() -> None:
     )
 
 
+def test_a_call_that_nobody_decided_comes_with_the_entry_that_approves_it() -> None:
+    assert advised(nobody_there) == {
+        "r.1": "to approve it, put this into FILE and add --approve FILE:\n"
+        '[[approve]]\ntool = "refund"\narguments = { order_id = 7 }'
+    }
+    assert advised(deny) == {}
+
+
 def test_a_file_decides_by_the_arguments(tmp_path: Path) -> None:
     path = tmp_path / "approvals.toml"
     path.write_text('[[approve]]\ntool = "refund"\narguments = { order_id = 7 }\n')
@@ -51,6 +65,8 @@ def test_a_file_decides_by_the_arguments(tmp_path: Path) -> None:
     assert decide(rule) == (True, {"r.1": f"approved by {path}:1 [[approve]]"})
     other = replace(REQUEST, arguments={"order_id": 8})
     assert decide(rule, other) == (False, {"r.1": f"no entry of {path} fits this call"})
+    assert advised(rule, other)["r.1"].startswith(f"to approve it, add to {path}:\n[[approve]]\n")
+    assert advised(rule) == {}
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:

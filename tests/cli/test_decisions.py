@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ringfence.cli.decisions import Verdict, parse_decisions
+from ringfence.cli.decisions import Verdict, entry_text, parse_decisions
 from ringfence.errors import ConfigError
 
 HUMAN = {"refund_order": {"order_id", "amount_cents", "reason"}, "close_shop": {"notice", "flags"}}
@@ -17,7 +20,11 @@ def verdict(text: str, tool: str = "refund_order", **arguments: Any) -> Verdict:
 
 
 def test_a_call_that_nothing_fits_is_denied_with_the_reason() -> None:
-    assert verdict("", order_id=1) == Verdict(approved=False, reason="no entry of decisions.toml fits this call")
+    assert verdict("", order_id=1) == Verdict(
+        approved=False,
+        reason="no entry of decisions.toml fits this call",
+        fix="to approve it, add to decisions.toml:",
+    )
 
 
 def test_an_entry_names_the_arguments_that_must_be_equal_and_leaves_the_others_open() -> None:
@@ -121,3 +128,27 @@ def test_with_no_tool_that_asks_every_entry_is_an_error() -> None:
     with pytest.raises(ConfigError, match="not a tool that asks") as caught:
         parse_decisions('[[approve]]\ntool = "a"\n', "decisions.toml", {})
     assert caught.value.hint == "these tools ask for approval: no tool at all"
+
+
+KEYS = st.text(max_size=8)
+VALUES = st.recursive(
+    st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(arguments=st.dictionaries(KEYS, VALUES, max_size=4))
+def test_the_entry_for_a_call_is_toml_and_fits_that_call(arguments: dict[str, Any]) -> None:
+    text = entry_text("refund", arguments)
+    assert text.isascii()
+    assert tomllib.loads(text)["approve"][0].get("arguments", {}) == arguments
+    assert parse_decisions(text, "a.toml", {"refund": set(arguments)}).decide("refund", arguments).approved
+
+
+def test_an_argument_that_toml_cannot_say_is_left_out_and_named() -> None:
+    assert entry_text("refund", {"order_id": 7, "note": None, "to": ["a", {"b": None}]}) == (
+        '[[approve]]\ntool = "refund"\narguments = { order_id = 7 }\n'
+        '# TOML cannot say null, so this fits whatever stands in "note", "to"'
+    )
+    assert entry_text("refund", {}) == '[[approve]]\ntool = "refund"'

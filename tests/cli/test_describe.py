@@ -17,7 +17,19 @@ def test_the_stubs_of_every_tool_are_printed_and_are_python(tmp_path: Path) -> N
     done = command("describe", "--tools", "shop.py", cwd=tmp_path)
     assert done.code == 0
     names = {node.name for node in ast.walk(ast.parse(done.stdout)) if isinstance(node, ast.AsyncFunctionDef)}
-    assert names == {"stock", "order", "mail", "nap", "hang_reading", "hang", "block", "stuck", "noisy", "broken"}
+    assert names == {
+        "stock",
+        "order",
+        "mail",
+        "nap",
+        "hang_reading",
+        "hang",
+        "block",
+        "stuck",
+        "noisy",
+        "broken",
+        "lost",
+    }
     assert "noise" not in done.stdout
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ringfence.cli.doctor import document, report
+from ringfence.cli.doctor import UNWRAPPED, document, report
 from ringfence.sandbox.jail.plan import Finding, Probe
 from ringfence.sandbox.jail.report import doctor_rows
 from tests.cli.consoles import recorded
@@ -49,6 +49,15 @@ def test_a_machine_that_cannot_is_told_why_and_what_helps() -> None:
 
 def test_it_fits_eighty_columns() -> None:
     assert max(map(len, text(FINE, can_jail=True).splitlines())) <= 80
+
+
+def test_a_pipe_gets_one_line_for_each_row() -> None:
+    console, buffer = recorded(width=UNWRAPPED)
+    rows = doctor_rows(BARE)
+    console.print(report(BARE, rows, can_jail=False, wraps=False))
+    lines = [" ".join(line.split()) for line in buffer.getvalue().splitlines()]
+    for row in rows:
+        assert sum(" ".join(row.what.split()) in line for line in lines) == 1
 
 
 def test_the_document_has_the_verdict_the_findings_and_the_rows() -> None:

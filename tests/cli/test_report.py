@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from ringfence.cli import report
 from ringfence.enclave.results import CallRecord, RunResult, RunStats
 from ringfence.errors import ErrorInfo, Issue
@@ -13,13 +15,11 @@ from tests.cli.consoles import recorded
 STATS = RunStats(tool_call_count=2, duration=1.5, approval_wait=1.0, output_bytes=3, started_at=100.0)
 READ = CallRecord(call_id="r.1", name="list", status="succeeded", code=None, line=1, duration=0.25)
 DENIED = CallRecord(call_id="r.2", name="refund", status="refused", code="approval_denied", line=2, duration=1.0)
-WRITE = CallRecord(call_id="r.3", name="refund", status="succeeded", code=None, line=3, duration=0.5)
 LOST = CallRecord(call_id="r.4", name="mail", status="unknown", code="interrupted", line=4, duration=0.5)
 BROKEN = CallRecord(call_id="r.5", name="mail", status="failed", code="tool_raised", line=5, duration=0.5)
 ERROR = ErrorInfo(
     code="APPROVAL_DENIED", message="nobody approved", hint="ask first", line=2, data={"code": "approval_denied"}
 )
-EFFECTS: dict[str, Any] = {"list": "read", "refund": "write", "mail": None}
 
 
 def succeeded(value: Any = None, output: str = "") -> RunResult:
@@ -85,6 +85,10 @@ def test_without_printed_text_standard_output_is_the_value_alone() -> None:
     assert report.result_text(succeeded()) == "null\n"
 
 
+def test_a_script_that_only_prints_has_no_null_below_its_text() -> None:
+    assert report.result_text(succeeded(None, "hi\n")) == "│ hi\n"
+
+
 def test_printed_text_stands_behind_a_bar_so_that_it_cannot_pass_for_the_value() -> None:
     text = report.result_text(succeeded(7, 'one\n\n{"a": 1}\ttab\x1b[2J\rover\n'))
     assert text == '│ one\n│\n│ {"a": 1}\ttab\\x1b[2J\\rover\n7\n'
@@ -148,21 +152,37 @@ def test_errors_cannot_move_the_cursor() -> None:
     assert text.count("\\x1b[2J") == 4
 
 
-def already_ran(*calls: CallRecord) -> str:
-    console, text = recorded(width=120)
-    report.print_already_ran(console, calls, EFFECTS)
-    return text.getvalue()
+def test_an_exception_of_the_script_is_told_with_its_class() -> None:
+    error = ErrorInfo(code="RUNTIME_ERROR", message="list index out of range", name="IndexError")
+    assert printed_error(error) == "error RUNTIME_ERROR: IndexError: list index out of range\n"
+    assert printed_error(replace(error, message="IndexError")) == "error RUNTIME_ERROR: IndexError\n"
+    assert printed_error(replace(error, message="IndexError: x")) == "error RUNTIME_ERROR: IndexError: x\n"
+    assert printed_error(replace(error, code="TOOL_ERROR")) == "error TOOL_ERROR: list index out of range\n"
 
 
-def test_what_already_ran_names_each_write_and_counts_reads() -> None:
-    assert already_ran(READ, DENIED, WRITE, LOST, BROKEN) == (
-        "  already ran: 1 read\n"
-        "    done, not undone  refund  line 3\n"
-        "    may have happened, check it before you run this again  mail  line 4\n"
-        "    tried, failed  mail  line 5\n"
-    )
+def test_a_tools_own_exception_is_in_no_document() -> None:
+    call = replace(BROKEN, cause=ValueError("secret"))
+    (fields,) = report.document(failed(call), {})["calls"]
+    assert fields.keys() == {"call_id", "name", "status", "code", "line", "duration", "reason"}
 
 
-def test_what_already_ran_may_be_reads_only_or_nothing() -> None:
-    assert already_ran(READ) == "  already ran: 1 read, no write\n"
-    assert already_ran(DENIED) == "  already ran: nothing\n"
+def test_a_denied_run_says_why() -> None:
+    error = replace(ERROR, data={"code": "approval_denied", "call_id": "r.2"})
+    told = report.with_reason(error, {"r.2": "no terminal"})
+    assert (told.message, told.data["reason"]) == ("nobody approved: no terminal", "no terminal")
+    assert report.with_reason(error, {"r.1": "no terminal"}) is error
+    assert report.with_reason(replace(error, code="TIMEOUT"), {"r.2": "no terminal"}).message == "nobody approved"
+
+
+@pytest.mark.parametrize(
+    ("code", "hint", "typed"),
+    [
+        ("MEMORY_LIMIT_EXCEEDED", "less data, or raise memory_limit", "less data, or raise --memory"),
+        ("MAX_TOOL_CALLS", "fewer calls, or raise max_tool_calls", "fewer calls, or raise --max-tool-calls"),
+        ("TIMEOUT", "do less, or raise timeout", "do less, or raise --timeout"),
+        ("RUNTIME_ERROR", "raise timeout", "raise timeout"),
+        ("TIMEOUT", None, None),
+    ],
+)
+def test_a_limit_is_named_as_it_is_typed(code: str, hint: str | None, typed: str | None) -> None:
+    assert report.in_words_of_the_command(ErrorInfo(code=code, message="m", hint=hint)).hint == typed

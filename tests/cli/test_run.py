@@ -140,7 +140,9 @@ def test_without_a_terminal_nothing_is_approved_and_the_reason_is_told(tmp_path:
     assert "(no terminal to ask on; decide beforehand with --approve FILE)" in done.stderr
     assert "error APPROVAL_DENIED at line 2: " in done.stderr
     assert "2 │ await tools.order(product='chair', count=10)" in done.stderr
-    assert "already ran: 0 reads\n    done, not undone  mail  line 1" in done.stderr
+    assert "already ran: no read, 1 write\n    done, not undone  mail  line 1" in done.stderr
+    entry = '[[approve]]\ntool = "order"\narguments = { product = "chair", count = 10 }\n'
+    assert f"  fix: to approve it, put this into FILE and add --approve FILE:\n{entry}" in done.stderr
 
 
 def test_a_script_cannot_go_on_after_a_denial(tmp_path: Path) -> None:
@@ -151,7 +153,8 @@ def test_a_script_cannot_go_on_after_a_denial(tmp_path: Path) -> None:
     assert (document["status"], document["value"], document["error"]["code"]) == ("failed", None, "APPROVAL_DENIED")
     assert document["calls"][0]["status"] == "refused"
     assert "succeeded" not in [call["status"] for call in document["calls"]]
-    assert document["calls"][0]["reason"] == "--approve deny"
+    assert document["calls"][0]["reason"] == document["error"]["data"]["reason"] == "--approve deny"
+    assert document["error"]["message"].endswith(": --approve deny")
 
 
 def test_a_file_approves_what_it_lists_and_nothing_else(tmp_path: Path) -> None:
@@ -177,7 +180,13 @@ def test_a_file_approves_what_it_lists_and_nothing_else(tmp_path: Path) -> None:
         (["--tools", "shop", "--unsafe-local", "--approve", "wrong.toml"], "bad_config", "wrong.toml:1 [[approve]]"),
         (["--tools", "shop", "--unsafe-local", "--arg", "novalue"], "bad_config", "--arg name=value"),
         (["--tools", "shop", "--unsafe-local", "--memory", "lots"], "bad_config", "256MB"),
-        (["--tools", "shop", "--unsafe-local", "--timeout", "0"], "bad_config", "--timeout"),
+        (
+            ["--tools", "shop", "--unsafe-local", "--timeout", "0"],
+            "bad_config",
+            "fix: write for example --timeout 30\n",
+        ),
+        (["--tools", "shop", "--unsafe-local", "--memory", "10"], "bad_config", "--memory must be at least 16777216"),
+        (["--tools", "broken.py", "--unsafe-local"], "bad_config", "fix: python broken.py shows the whole traceback"),
         (["--tools", "shop", "--unsafe-local", "--max-tool-calls", "-1"], "bad_config", "--max-tool-calls"),
         (["--unsafe-local"], "bad_config", "--tools"),
     ],
@@ -185,6 +194,7 @@ def test_a_file_approves_what_it_lists_and_nothing_else(tmp_path: Path) -> None:
 def test_a_wrong_command_line_is_one_message_with_its_fix_and_exit_code_2(
     shop: Path, capfd: pytest.CaptureFixture[str], options: list[str], code: str, part: str
 ) -> None:
+    (shop / "broken.py").write_text("1 / 0\n")
     (shop / "wrong.toml").write_text('[[approve]]\ntool = "ordr"\n')
     assert main(["run", "script.py", *options]) == 2
     stdout, stderr = capfd.readouterr()
@@ -223,7 +233,7 @@ def test_a_syntax_error_is_told_with_line_and_source_before_anything_runs(tmp_pa
 def test_an_exception_is_told_with_its_line(tmp_path: Path) -> None:
     done = run(tmp_path, "await tools.stock(product='lamp')\nx = {}\nx['missing']\n")
     assert (done.code, done.stdout) == (1, "")
-    assert "error RUNTIME_ERROR at line 3: " in done.stderr
+    assert "error RUNTIME_ERROR at line 3: KeyError: 'missing'\n" in done.stderr
     assert "   3 │ x['missing']\n" in done.stderr
     assert "already ran: 1 read, no write" in done.stderr
 
@@ -250,6 +260,24 @@ def test_an_effect_that_may_have_happened_is_exit_code_4(tmp_path: Path) -> None
     assert done.code == 4
     assert "unknown  hang  line 1" in done.stderr
     assert "may have happened, check it before you run this again  hang  line 1" in done.stderr
+
+
+def test_a_call_left_behind_by_a_script_that_succeeds_is_told(tmp_path: Path) -> None:
+    script = "import asyncio\nt = asyncio.create_task(tools.hang())\nawait tools.nap(seconds=0.05)\n"
+    done = run(tmp_path, script)
+    assert done.code == 4
+    assert "may have happened, check it before you run this again  hang  line 2" in done.stderr
+    assert "  fix: await every call before the script ends" in done.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_why_a_tool_raised_is_told_on_standard_error_only(tmp_path: Path, options: list[str]) -> None:
+    done = run(tmp_path, "await tools.lost(key='sesame')\n", *options)
+    assert done.code == 1
+    line = next(at for at, text in enumerate(SHOP.splitlines(), start=1) if 'raise KeyError(f"no' in text)
+    assert f"shop.py:{line}: KeyError: 'no sesame'\n" in done.stderr
+    assert "no sesame" not in done.stdout
+    assert "no sesame" not in done.stderr.replace("KeyError: 'no sesame'\n", "")
 
 
 def test_nothing_that_script_or_tool_wrote_reaches_a_terminal_raw(tmp_path: Path) -> None:

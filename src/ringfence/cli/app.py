@@ -50,7 +50,12 @@ def _root(
         raise typer.Exit(exits.USAGE)
 
 
-@app.command("run")
+@app.command(
+    "run",
+    epilog="Printed text of the script is shown with its value, after the run. Exit codes: 0 done; 1 the script failed, "
+    "was refused or was interrupted; 2 usage, configuration or no sandbox, and nothing ran; 4 an effect may or may not "
+    "have happened, whatever else did. 3 is kept for runs that wait for a person.",
+)
 def _run(
     script: Annotated[str, typer.Argument(metavar="SCRIPT", help="Path of a Python script; - reads standard input.")],
     tools: Tools,
@@ -100,7 +105,9 @@ def _run(
     )
 
 
-@app.command("describe")
+@app.command(
+    "describe", short_help="Print the tools as a model needs them.", epilog="Exit codes: 0 done, 2 no such tools."
+)
 def _describe(tools: Tools) -> int:
     """Print what a model needs to write scripts: the exact signature of every tool."""
     from ringfence.cli.describe import describe
@@ -108,7 +115,7 @@ def _describe(tools: Tools) -> int:
     return describe(tools)
 
 
-@app.command("doctor")
+@app.command("doctor", epilog="Exit codes: 0 scripts can be jailed here, 2 they cannot.")
 def _doctor(as_json: Json = False) -> int:
     """Try out what this machine can enforce, and say what is missing."""
     from ringfence.cli.doctor import doctor

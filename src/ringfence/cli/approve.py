@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
 
-from ringfence.cli.decisions import Decisions, Verdict, parse_decisions
+from ringfence.cli.decisions import Decisions, Verdict, entry_text, parse_decisions
 from ringfence.errors import ConfigError
 from ringfence.ports import ApprovalRequest
 
@@ -18,19 +18,24 @@ Decide = Callable[[ApprovalRequest], Awaitable[Verdict]]
 class Approver:
     """Answers the boundary, and writes down why."""
 
-    def __init__(self, decide: Decide, reasons: dict[str, str]) -> None:
+    def __init__(self, decide: Decide, reasons: dict[str, str], advice: dict[str, str]) -> None:
         """
         Args:
             decide: asks whoever decides.
             reasons: receives, by call id, why a call was approved or denied.
+            advice: receives, by call id, the entry of a decision file that would have approved a denied call. It holds
+                the call's arguments.
         """
         self._decide = decide
         self._reasons = reasons
+        self._advice = advice
 
     async def decide(self, request: ApprovalRequest) -> bool:
         """The approval handler to hand to a boundary."""
         verdict = await self._decide(request)
         self._reasons[request.call_id] = verdict.reason
+        if verdict.fix is not None:
+            self._advice[request.call_id] = f"{verdict.fix}\n{entry_text(request.tool, request.arguments)}"
         return verdict.approved
 
 
@@ -41,7 +46,11 @@ async def deny(request: ApprovalRequest) -> Verdict:
 
 async def nobody_there(request: ApprovalRequest) -> Verdict:
     """`--approve ask` without a terminal."""
-    return Verdict(approved=False, reason="no terminal to ask on; decide beforehand with --approve FILE")
+    return Verdict(
+        approved=False,
+        reason="no terminal to ask on; decide beforehand with --approve FILE",
+        fix="to approve it, put this into FILE and add --approve FILE:",
+    )
 
 
 def by_file(decisions: Decisions) -> Decide:

@@ -28,6 +28,8 @@ Kind = Literal["approve", "deny"]
 _KINDS: Final[tuple[Kind, ...]] = ("approve", "deny")
 _KEYS: Final = ("tool", "arguments")
 _HEADER: Final = re.compile(r"^[ \t]*\[\[[ \t]*(approve|deny)[ \t]*\]\]", re.MULTILINE)
+_BARE_KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
+_TO_ESCAPE: Final = re.compile(r'["\\]|[^ -~]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,8 @@ class Verdict:
 
     approved: bool
     reason: str
+    fix: str | None = None
+    """How this very call could be approved, when nobody decided against it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +74,47 @@ class Decisions:
                 if entry.kind == kind:
                     done = "approved" if kind == "approve" else "denied"
                     return Verdict(approved=kind == "approve", reason=f"{done} by {entry.place}")
-        return Verdict(approved=False, reason=f"no entry of {self.name} fits this call")
+        reason = f"no entry of {self.name} fits this call"
+        return Verdict(approved=False, reason=reason, fix=f"to approve it, add to {self.name}:")
+
+
+def entry_text(tool: str, arguments: Mapping[str, JSON]) -> str:
+    """The `[[approve]]` that fits exactly one call, as TOML to paste.
+
+    TOML has no null: an argument that holds one cannot be named, and a comment says so.
+    """
+    written = {name: _toml(value) for name, value in arguments.items()}
+    pairs = ", ".join(f"{_key(name)} = {text}" for name, text in written.items() if text is not None)
+    lines = ["[[approve]]", f"tool = {_quoted(tool)}", *([f"arguments = {{ {pairs} }}"] if pairs else [])]
+    missing = [_quoted(name) for name, text in written.items() if text is None]
+    if missing:
+        lines.append(f"# TOML cannot say null, so this fits whatever stands in {', '.join(missing)}")
+    return "\n".join(lines)
+
+
+def _toml(value: JSON) -> str | None:
+    """A JSON value as inline TOML; None when there is a null in it."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, list):
+        items = [_toml(item) for item in cast("list[JSON]", value)]
+        return None if None in items else f"[{', '.join(cast('list[str]', items))}]"
+    if isinstance(value, dict):
+        members = {key: _toml(item) for key, item in cast("dict[str, JSON]", value).items()}
+        pairs = ", ".join(f"{_key(key)} = {text}" for key, text in members.items())
+        return None if None in members.values() else f"{{ {pairs} }}" if pairs else "{}"
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _key(name: str) -> str:
+    return name if _BARE_KEY.fullmatch(name) else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    """A basic string in ASCII, so that no character of another's choice reaches a terminal."""
+    return '"' + _TO_ESCAPE.sub(lambda found: f"\\U{ord(found[0]):08x}", text) + '"'
 
 
 def _equal(actual: JSON, wanted: JSON) -> bool:

@@ -26,6 +26,9 @@ _MARKS: Final[Mapping[State, tuple[str, str]]] = {
     "missing": ("no", "red"),
 }
 
+UNWRAPPED: Final = 1_000
+"""Columns of a pipe or a file: more than any row has."""
+
 
 def doctor(*, as_json: bool) -> int:
     """Print what is enforced here; 0 when scripts can be jailed, else 2."""
@@ -36,7 +39,7 @@ def doctor(*, as_json: bool) -> int:
         if as_json:
             results.write(json_line(document(found, rows, can_jail=can_jail)) + "\n")
         else:
-            _print(results, report(found, rows, can_jail=can_jail))
+            _print(results, report(found, rows, can_jail=can_jail, wraps=results.is_terminal))
     return exits.SUCCESS if can_jail else exits.USAGE
 
 
@@ -49,18 +52,19 @@ def document(found: Probe, rows: Sequence[Row], *, can_jail: bool) -> dict[str, 
     }
 
 
-def report(found: Probe, rows: Sequence[Row], *, can_jail: bool) -> RenderableType:
-    """The report for people."""
+def report(found: Probe, rows: Sequence[Row], *, can_jail: bool, wraps: bool = True) -> RenderableType:
+    """The report for people; without `wraps`, a row stays on one line, for grep."""
     head = f"{found.system} {found.kernel} on {found.machine}, Python {found.python}, user id {found.uid}"
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     table.add_column(no_wrap=True)
-    table.add_column(overflow="fold", max_width=36)
+    table.add_column(overflow="fold", max_width=36 if wraps else None)
     table.add_column(overflow="fold")
     for row in rows:
         word, style = _MARKS[row.state]
         why = Text(safe(row.enforced_by))
         if row.remedy:
-            why.append(f"\nfix: {safe(row.remedy)}", style="cyan")
+            why.append("\n" if wraps else "  ")
+            why.append(f"fix: {safe(row.remedy)}", style="cyan")
         table.add_row(Text(word, style=style), Text(safe(row.what)), why)
     verdict = (
         Text("Scripts can be jailed here. Tools run without isolation (--unsafe-local).", style="bold green")
@@ -73,7 +77,8 @@ def report(found: Probe, rows: Sequence[Row], *, can_jail: bool) -> RenderableTy
 
 
 def _print(results: Results, what: RenderableType) -> None:
-    console = Console(force_terminal=results.is_terminal, highlight=False, markup=False, emoji=False)
+    width = None if results.is_terminal else UNWRAPPED
+    console = Console(force_terminal=results.is_terminal, width=width, highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
         console.print(what)
-    results.write(captured.get())
+    results.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))

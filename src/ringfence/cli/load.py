@@ -10,13 +10,14 @@ import difflib
 import importlib
 import importlib.util
 import os
+import shlex
 import sys
-import traceback
 from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
+from ringfence.cli.blame import place, said
 from ringfence.contract.tool import Tool
 from ringfence.contract.toolset import Toolset
 from ringfence.errors import ConfigError, RingfenceError
@@ -96,7 +97,7 @@ def _import(target: str) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except RingfenceError as error:
-        raise ConfigError(f"{_place(target, error)}: {error.message}", code=error.code, hint=error.hint) from None
+        raise ConfigError(f"{place(error) or target}: {error.message}", code=error.code, hint=error.hint) from None
     except BaseException as error:  # noqa: BLE001 - SystemExit and the like included
         raise _import_problem(target, error) from None
 
@@ -126,10 +127,10 @@ def _import_file(path: Path) -> ModuleType:
 def _import_problem(target: str, error: BaseException) -> ConfigError:
     if isinstance(error, ModuleNotFoundError) and error.name is not None and _is_part(error.name, target):
         return _no_module(target)
-    text = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
-    message = f"{_place(target, error)}: {type(error).__name__}{': ' if text else ''}{text}"
-    hint = None if target.endswith(".py") else f"python -c 'import {target}' shows the whole traceback"
-    if isinstance(error, ImportError) and "relative import" in text:
+    message = f"{place(error) or target}: {said(error)}"
+    command = shlex.join(["python", target] if target.endswith(".py") else ["python", "-c", f"import {target}"])
+    hint = f"{command} shows the whole traceback"
+    if isinstance(error, ImportError) and "relative import" in str(error):
         hint = "a file of a package is named by its module: --tools package.module"
     return ConfigError(f"the tools cannot be imported: {message}", hint=hint)
 
@@ -141,30 +142,6 @@ def _no_module(target: str) -> ConfigError:
 
 def _is_part(name: str, target: str) -> bool:
     return target == name or target.startswith(f"{name}.")
-
-
-def _place(target: str, error: BaseException) -> str:
-    """`file:line` of the user's code that failed: the innermost frame outside this package and the import system."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return f"{_relative(error.filename)}:{error.lineno}"
-    ours = str(Path(__file__).parent.parent) + os.sep
-    place = target
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        file = frame.f_code.co_filename
-        if not file.startswith((ours, "<frozen ", importlib.__file__ or "<")) and _is_local(file):
-            place = f"{_relative(file)}:{line}"
-    return place
-
-
-def _is_local(file: str) -> bool:
-    """Below the current directory or on a path entry that is not an installation: code that the user can edit."""
-    return "site-packages" not in file and not file.startswith(str(Path(os.__file__).parent))
-
-
-def _relative(file: str) -> str:
-    with contextlib.suppress(ValueError):
-        return str(Path(file).relative_to(Path.cwd()))
-    return file
 
 
 def argument_names(tool: AnyTool) -> frozenset[str]:

@@ -17,12 +17,17 @@ from rich.text import Text
 from ringfence.cli.text import brief, counted, json_text, plain, safe, seconds
 from ringfence.enclave.results import CallRecord, RunResult
 from ringfence.errors import ErrorInfo
-from ringfence.ports import Effect
 
 WORTH_SAYING: Final = 0.1
 """Seconds of waiting for approval below which nobody waited: a file answered."""
 _STYLES: Final = {"succeeded": "bold green", "failed": "bold red", "interrupted": "bold yellow"}
 _TAB: Final = "\t"
+_OPTIONS: Final = {
+    "MEMORY_LIMIT_EXCEEDED": ("memory_limit", "--memory"),
+    "MAX_TOOL_CALLS": ("max_tool_calls", "--max-tool-calls"),
+    "TIMEOUT": ("timeout", "--timeout"),
+}
+"""Code of a run to the enclave's option and how the command line spells it."""
 
 
 def document(result: RunResult, reasons: Mapping[str, str]) -> dict[str, Any]:
@@ -36,8 +41,31 @@ def document(result: RunResult, reasons: Mapping[str, str]) -> dict[str, Any]:
         "error": None if result.error is None else error_fields(result.error),
         "stats": dataclasses.asdict(result.stats),
         "output": result.output,
-        "calls": [{**dataclasses.asdict(call), "reason": reasons.get(call.call_id)} for call in result.calls],
+        "calls": [{**_call_fields(call), "reason": reasons.get(call.call_id)} for call in result.calls],
     }
+
+
+def _call_fields(call: CallRecord) -> dict[str, Any]:
+    """All but `cause`: a tool's own exception is for the terminal of whoever wrote the tool."""
+    names = [field.name for field in dataclasses.fields(call) if field.name != "cause"]
+    return {name: getattr(call, name) for name in names}
+
+
+def with_reason(error: ErrorInfo, reasons: Mapping[str, str]) -> ErrorInfo:
+    """The error of a denied run with why it was denied, in `message` and in `data["reason"]`."""
+    reason = reasons.get(str(error.data.get("call_id")))
+    if error.code != "APPROVAL_DENIED" or reason is None:
+        return error
+    return dataclasses.replace(error, message=f"{error.message}: {reason}", data={**error.data, "reason": reason})
+
+
+def in_words_of_the_command(error: ErrorInfo) -> ErrorInfo:
+    """The error of a run that a limit ended, its fix naming the option as it is typed."""
+    option = _OPTIONS.get(error.code)
+    if option is None or error.hint is None:
+        return error
+    name, typed = option
+    return dataclasses.replace(error, hint=error.hint.replace(f"raise {name}", f"raise {typed}"))
 
 
 def error_fields(error: ErrorInfo) -> dict[str, Any]:
@@ -68,13 +96,13 @@ def result_text(result: RunResult) -> str:
     """What goes to standard output: the printed text, each line behind a bar, then the value as JSON.
 
     The bar keeps printed text from passing for the value. Without printed text it is the JSON alone; a run that
-    failed has no value.
+    failed has no value, and the null of a script that only prints is left out.
     """
     parts: list[str] = []
     if result.output:
         lines = result.output.removesuffix("\n").split("\n")
         parts.append("\n".join(f"│ {safe(line, keep=_TAB)}".rstrip() for line in lines))
-    if result.success:
+    if result.success and not (result.output and result.value is None):
         parts.append(json_text(result.value))
     return "".join(f"{part}\n" for part in parts)
 
@@ -93,40 +121,28 @@ def statistics(result: RunResult) -> Text:
 def print_error(console: Console, error: ErrorInfo, source: Sequence[str] = ()) -> None:
     """Code, place, message, the line of the script, the issues that the message leaves out, and the smallest fix."""
     place = f" at line {error.line}" if error.line is not None else ""
-    message = safe(error.message, keep="\n")
+    message = safe(_with_class(error), keep="\n")
     head = Text.assemble((f"error {safe(error.code)}", "bold red"), (place, "bold"), f": {message}")
-    _print_whole(console, head)
+    print_whole(console, head)
     if error.line is not None and 0 < error.line <= len(source):
         excerpt = brief(source[error.line - 1].strip(), 400)
-        _print_whole(console, Text.assemble((f"  {error.line:>4} │ ", "dim"), (excerpt, "cyan")))
+        print_whole(console, Text.assemble((f"  {error.line:>4} │ ", "dim"), (excerpt, "cyan")))
     for issue in error.issues:
         if issue["message"] not in error.message:
             path = safe(issue["path"]) or "arguments"
-            _print_whole(console, Text.assemble("       • ", (path, "bold"), f": {safe(issue['message'])}"))
+            print_whole(console, Text.assemble("       • ", (path, "bold"), f": {safe(issue['message'])}"))
     if error.hint:
-        _print_whole(console, Text.assemble(("  fix: ", "bold green"), safe(error.hint, keep="\n")))
+        print_whole(console, Text.assemble(("  fix: ", "bold green"), safe(error.hint, keep="\n")))
 
 
-def _print_whole(console: Console, text: Text) -> None:
+def _with_class(error: ErrorInfo) -> str:
+    """`IndexError: list index out of range`: what a script's own exception says is little without its class."""
+    name = error.name
+    if error.code != "RUNTIME_ERROR" or not name or error.message.startswith(name):
+        return error.message
+    return f"{name}: {error.message}"
+
+
+def print_whole(console: Console, text: Text) -> None:
     """Wrapped between words on a terminal; elsewhere one line stays one line, for grep and for logs."""
     console.print(text, soft_wrap=not console.is_terminal)
-
-
-def print_already_ran(console: Console, calls: Sequence[CallRecord], effects: Mapping[str, Effect | None]) -> None:
-    """What a failed run leaves behind: each call that changed something or may have, and how many only read."""
-    began = [call for call in calls if call.status != "refused"]
-    if not began:
-        console.print(Text("  already ran: nothing"))
-        return
-    reads = [call for call in began if effects.get(call.name) == "read"]
-    console.print(
-        Text(f"  already ran: {counted(len(reads), 'read')}" + ("" if len(reads) < len(began) else ", no write"))
-    )
-    for call in began:
-        if effects.get(call.name) != "read":
-            done = Text.assemble(("    done, not undone  ", "yellow"))
-            if call.status == "unknown":
-                done = Text.assemble(("    may have happened, check it before you run this again  ", "bold red"))
-            elif call.status == "failed":
-                done = Text.assemble(("    tried, failed  ", "yellow"))
-            _print_whole(console, done.append(f"{brief(call.name, 64)}  line {call.line}"))

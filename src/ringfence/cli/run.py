@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rich.text import Text
+
 from ringfence.boundary import Boundary
-from ringfence.cli import exits, report
+from ringfence.cli import aftermath, exits, report
 from ringfence.cli.approve import Approver, Decide, by_file, deny, nobody_there, read_decisions
 from ringfence.cli.calls import SHOWN
 from ringfence.cli.display import Display, choose
@@ -23,7 +25,7 @@ from ringfence.cli.prompt import Prompt
 from ringfence.cli.streams import MessageConsole, Results, results_only
 from ringfence.cli.terminal import controlling_terminal
 from ringfence.cli.text import brief, json_line
-from ringfence.enclave.facade import Enclave
+from ringfence.enclave.facade import LEAST_MEMORY, Enclave
 from ringfence.enclave.results import RunResult
 from ringfence.errors import ConfigError, Refusal, ToolSandboxRequiredError
 from ringfence.limits import parse_count, parse_seconds, parse_size
@@ -96,15 +98,19 @@ def _prepare(options: Options) -> _Job:
 
 def _check_limits(options: Options) -> None:
     """Find what the enclave would refuse, in the words of the command line."""
-    try:
-        parse_size(options.memory, "--memory")
-        if options.timeout is not None:
-            parse_seconds(options.timeout, "--timeout")
-        if options.max_tool_calls is not None:
-            parse_count(options.max_tool_calls, "--max-tool-calls")
-    except ConfigError as error:
-        hint = "write for example --memory 256MB --timeout 30 --max-tool-calls 100"
-        raise ConfigError(error.message, hint=hint) from None
+    checks: tuple[tuple[str, Callable[[], object]], ...] = (
+        ("--memory 256MB", lambda: parse_size(options.memory, "--memory", least=LEAST_MEMORY)),
+        ("--timeout 30", lambda: options.timeout is None or parse_seconds(options.timeout, "--timeout")),
+        (
+            "--max-tool-calls 100",
+            lambda: options.max_tool_calls is None or parse_count(options.max_tool_calls, "--max-tool-calls"),
+        ),
+    )
+    for example, check in checks:
+        try:
+            check()
+        except ConfigError as error:
+            raise ConfigError(error.message, hint=f"write for example {example}") from None
 
 
 def _read_script(script: str) -> str:
@@ -135,10 +141,11 @@ def _decide(approve: str, tools: Sequence[AnyTool]) -> Decide | None:
 async def _execute(job: _Job, console: MessageConsole, results: Results) -> RunResult:
     options = job.options
     reasons: dict[str, str] = {}
+    advice: dict[str, str] = {}
     title = "<standard input>" if options.script == "-" else brief(options.script, 200)
     reads = {tool.name for tool in job.tools if tool.effect == "read"}
     display = choose(console, reasons, reads, title, max(len(tool.name) for tool in job.tools))
-    approver = Approver(job.decide or _ask(job, console, display), reasons)
+    approver = Approver(job.decide or _ask(job, console, display), reasons, advice)
     boundary = Boundary(tools=job.tools, sandbox=local(unsafe=True), approve=approver.decide)
     boundary.on(SHOWN, display.on_event)
     enclave = Enclave(
@@ -158,11 +165,21 @@ async def _execute(job: _Job, console: MessageConsole, results: Results) -> RunR
             async with boundary, enclave:
                 if asked.is_set():  # there was no run yet that could be aborted
                     raise Refusal("interrupted before the script began", code="aborted")
-                result = await enclave.run(job.source, inputs=job.inputs)
+                result = _in_our_words(await enclave.run(job.source, inputs=job.inputs), reasons)
             display.complete(result.calls)
         display.conclude(report.statistics(result))
-        _report(job, result, reasons, console, results)
+        if options.json:
+            results.write(json_line(report.document(result, reasons)) + "\n")
+        else:
+            results.write(report.result_text(result))
+        _tell(job, result, advice, console)
     return result
+
+
+def _in_our_words(result: RunResult, reasons: dict[str, str]) -> RunResult:
+    if result.error is None:
+        return result
+    return replace(result, error=report.in_words_of_the_command(report.with_reason(result.error, reasons)))
 
 
 def _ask(job: _Job, console: MessageConsole, display: Display) -> Decide:
@@ -170,11 +187,13 @@ def _ask(job: _Job, console: MessageConsole, display: Display) -> Decide:
     return Prompt(console, terminal, display, job.source).ask if terminal is not None else nobody_there
 
 
-def _report(job: _Job, result: RunResult, reasons: dict[str, str], console: MessageConsole, results: Results) -> None:
-    if job.options.json:
-        results.write(json_line(report.document(result, reasons)) + "\n")
-    else:
-        results.write(report.result_text(result))
-    if result.error is not None:
-        report.print_error(console, result.error, job.source.splitlines())
-        report.print_already_ran(console, result.calls, {tool.name: tool.effect for tool in job.tools})
+def _tell(job: _Job, result: RunResult, advice: dict[str, str], console: MessageConsole) -> None:
+    """What went wrong, why, and what is left behind: on standard error."""
+    aftermath.print_causes(console, result.calls)
+    if result.error is None:
+        aftermath.print_unknown(console, result.calls)
+        return
+    report.print_error(console, result.error, job.source.splitlines())
+    for text in dict.fromkeys(advice.values()):
+        console.print(Text.assemble(("  fix: ", "bold green"), text), soft_wrap=True)
+    aftermath.print_already_ran(console, result.calls, {tool.name: tool.effect for tool in job.tools})
