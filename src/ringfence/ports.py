@@ -116,9 +116,9 @@ class ApprovalRequest:
     input: Any
     """A private copy of the validated arguments, typed as the tool sees them."""
     arguments: Mapping[str, Any]
-    """The same as plain JSON values, to show or to store."""
+    """The same as plain JSON values, secrets, excluded and private fields included."""
     digest: str
-    """Name of the canonical arguments: what is approved is what runs."""
+    """Name of `arguments`: what is approved is what runs."""
     session_id: str
     principal: str | None
     call_id: str

@@ -20,6 +20,7 @@ LEVELS: tuple[tuple[str, int], ...] = (
     ("gate.machine", 1),
     ("gate.retry", 1),
     ("gate.explain", 1),
+    ("gate.shown", 1),
     ("enclave", 1),
     ("enclave.protocol", 1),
     ("enclave.source", 1),

@@ -13,11 +13,9 @@ from collections.abc import Callable
 from types import CoroutineType
 from typing import Any, Final, cast
 
-from pydantic_core import to_jsonable_python
-
 from ringfence import values
 from ringfence.contract.context import ToolContext
-from ringfence.contract.hints import UNDECLARED, Arguments
+from ringfence.contract.hints import UNDECLARED
 from ringfence.contract.output import as_output_schema
 from ringfence.contract.tool import Tool
 from ringfence.errors import ToolTimeoutError
@@ -26,6 +24,7 @@ from ringfence.gate.attempt import Attempt, Attempts, Stop, Stopped
 from ringfence.gate.entries import Entry, LiveCall
 from ringfence.gate.explain import class_name
 from ringfence.gate.retry import classify
+from ringfence.gate.shown import shown
 from ringfence.gate.signals import AbortSignal
 from ringfence.gate.states import (
     Aborted,
@@ -164,8 +163,8 @@ async def ask(call: LiveCall, means: Means) -> Event:
         return Denied(call.reason)
     try:
         request = _request(call, entry)
-    except Exception as error:  # noqa: BLE001  (the user's types may refuse to be copied; then nobody can judge them)
-        _log.warning("the arguments of %s cannot be copied: %s", call.name, class_name(error))
+    except Exception as error:  # noqa: BLE001  (the user's types may refuse to be copied or read; then nobody can judge them)
+        _log.warning("the arguments of %s cannot be shown: %s", call.name, class_name(error))
         call.reason = "handler_failed"
         return Denied(call.reason)
     watch = call.watch
@@ -200,13 +199,14 @@ async def ask(call: LiveCall, means: Means) -> Event:
 
 def _request(call: LiveCall, entry: Entry) -> ApprovalRequest:
     given = copy.deepcopy(call.value)
+    arguments = shown(given)
     position = call.origin.position
     return ApprovalRequest(
         tool=entry.tool.name,
         description=entry.tool.description,
         input=given,
-        arguments=_plain(given, call.data),
-        digest=values.digest(call.data),
+        arguments=arguments,
+        digest=values.digest(values.canonical(arguments, BUDGET)),
         session_id=call.origin.session_id,
         principal=call.origin.principal,
         call_id=call.call_id,
@@ -214,15 +214,6 @@ def _request(call: LiveCall, entry: Entry) -> ApprovalRequest:
         line=position.line if position is not None else None,
         effect=entry.tool.effect,
     )
-
-
-def _plain(given: Any, data: bytes) -> dict[str, Any]:
-    """The validated arguments as JSON values, defaults included: a person must see what will run."""
-    try:
-        plain = to_jsonable_python(vars(given) if isinstance(given, Arguments) else given, by_alias=True)
-    except Exception:  # noqa: BLE001  (serialisers of the user's types; the arguments as they came are always there)
-        plain = None
-    return cast("dict[str, Any]", plain if isinstance(plain, dict) else values.parse(data, BUDGET))
 
 
 async def pause(call: LiveCall, seconds: float, means: Means) -> Event:
