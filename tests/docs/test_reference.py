@@ -1,0 +1,74 @@
+"""The reference names every option, field and event that there is, and no other."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Iterable
+
+import pytest
+
+import ringfence as rf
+from ringfence.cli import exits
+from ringfence.contract.tool import ToolOptions
+from ringfence.events import EVENT_TYPES, SEED_TYPES
+from tests.docs.pages import ROOT
+
+PAGE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+
+
+def table(head: str, after: str = "") -> set[str]:
+    """Names in code in the first column of the first table with that head after a text."""
+    _, _, rest = PAGE[PAGE.index(after) :].partition(f"| {head} |")
+    rows = rest[rest.index("|---") :].split("\n\n", 1)[0].splitlines()[1:]
+    return {name for row in rows for name in re.findall(r"`(\w[\w.]*)", row.split("|")[1])}
+
+
+def fields(kind: type) -> set[str]:
+    return {field.name for field in dataclasses.fields(kind)}
+
+
+def parameters(function: object) -> set[str]:
+    assert callable(function)
+    return {name for name in inspect.signature(function).parameters if name != "self"}
+
+
+def public(kind: type) -> Iterable[str]:
+    return (name for name in vars(kind) if not name.startswith("_"))
+
+
+@pytest.mark.parametrize(
+    "kind", [rf.ApprovalRequest, rf.RunResult, rf.CallRecord, rf.RunStats, rf.ErrorInfo], ids=lambda kind: kind.__name__
+)
+def test_every_field_of_a_record_is_named(kind: type) -> None:
+    assert table(f"field of `{kind.__name__}`") == fields(kind)
+
+
+def test_every_member_of_an_outcome_is_named() -> None:
+    assert table("field of `Outcome`") == fields(rf.Outcome) | {"unwrap"}
+
+
+def test_every_member_of_a_context_is_named() -> None:
+    delivery = {"on_log", "on_progress"}
+    assert table("field of `ToolContext`") == fields(rf.ToolContext) - delivery | {"log", "progress"}
+
+
+def test_every_member_of_a_toolset_is_named() -> None:
+    assert table("member of `Toolset`") >= set(public(rf.Toolset))
+
+
+def test_every_option_is_named() -> None:
+    assert table("option", "## Tools") == set(ToolOptions.__annotations__)
+    assert table("option", "## Boundary") == parameters(rf.Boundary.__init__)
+    assert table("option", "## Enclave") == parameters(rf.Enclave.__init__)
+
+
+def test_every_event_is_named() -> None:
+    assert table("type", "## Events") == EVENT_TYPES
+    assert set(re.findall(r"^\| \*\*`([\w.]+)`\*\*", PAGE, re.MULTILINE)) == SEED_TYPES
+
+
+def test_every_exit_code_is_named() -> None:
+    codes = {int(code) for code in re.findall(r"^\| (\d) \|", PAGE, re.MULTILINE)}
+    assert codes == {exits.SUCCESS, exits.FAILED, exits.USAGE, 3, exits.UNKNOWN_EFFECT}
