@@ -41,6 +41,8 @@ FAMILIES = {
 HEAD = """# Errors
 
 Every way in which ringfence says no. Codes are set by the host: nothing that a script or a tool raises can produce one.
+Three codes of a run rest on what the script's process says about itself: `MEMORY_LIMIT_EXCEEDED`, `VALIDATION_ERROR` (only
+before any call was made) and `SERIALIZATION_LIMIT_EXCEEDED`. With a lie it makes its own run fail, and nothing else.
 
 `outcome.error.code` of a governed call is a code of the first column. `result.error.code` of a script's run is the
 code of the second column. Both errors carry `message` and, where a small change helps, `hint`.
