@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter, OrderedDict, UserDict
 from collections.abc import AsyncIterator, Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -179,6 +181,39 @@ def test_arguments_that_do_not_fit_never_reach_approver_or_tool(args: Any) -> No
                 outcome.unwrap()
 
     run(body)
+
+
+class Unruly(UserDict[str, Any]):
+    """A mapping that does not want to be read."""
+
+    def __iter__(self) -> Any:
+        raise SystemExit(1)
+
+
+@pytest.mark.parametrize("kind", [MappingProxyType[str, int], UserDict[str, int], OrderedDict[str, int], Counter[str]])
+def test_any_mapping_holds_arguments(kind: Callable[[dict[str, int]], Mapping[str, int]]) -> None:
+    async def body() -> str:
+        async with boundary(lookup_order) as open_:
+            return (await open_.call("lookup_order", kind({"order_id": 7}))).status
+
+    assert run(body) == "succeeded"
+
+
+NO_ARGUMENTS: list[Mapping[Any, Any]] = [
+    Unruly(order_id=7),
+    {"order_id": MappingProxyType[str, int]({})},
+    MappingProxyType({1: 2}),
+]
+
+
+@pytest.mark.parametrize("args", NO_ARGUMENTS)
+def test_a_mapping_of_something_else_is_refused(args: Any) -> None:
+    async def body() -> str | None:
+        async with boundary(lookup_order) as open_:
+            error = (await open_.call("lookup_order", args)).error
+            return error.code if error else None
+
+    assert run(body) == "invalid_input"
 
 
 def test_a_tool_without_arguments_needs_none() -> None:

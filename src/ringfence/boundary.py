@@ -96,7 +96,7 @@ class Boundary:
 
         Args:
             name: the tool's.
-            args: an object of JSON values.
+            args: a mapping of names to JSON values.
             session_id: the conversation; a fresh one by default. It is not an identity.
             principal: on whose behalf, as the host has authenticated it.
             signal: a request to stop. Aborted before the call, it is refused; during the call, the tool sees it.
@@ -116,10 +116,7 @@ class Boundary:
             else _text(session_id, "session_id"),
             principal=None if principal is None else _text(principal, "principal"),
         )
-        given = cast("object", args)
-        if type(given) is bytes:  # the gate's form for text that an enclave has parsed; here one more wrong type
-            given = bytearray(given)
-        return await self._gate.call(name, given, origin=origin, signal=signal)
+        return await self._gate.call(name, _arguments(args), origin=origin, signal=signal)
 
     async def run_script(
         self,
@@ -198,6 +195,21 @@ class Boundary:
             ExceptionGroup: drivers that failed to close; all have been tried.
         """
         await self._gate.aclose()
+
+
+def _arguments(args: Any) -> object:
+    """A mapping of any kind as a dict; whatever else it is, in a form that the gate refuses by its type."""
+    kind: object = type(args)
+    if kind is dict:
+        return args
+    if kind is bytes:  # the gate's form for text that an enclave has parsed; here one more wrong type
+        return bytearray(args)
+    try:
+        return dict(cast("Mapping[Any, Any]", args)) if isinstance(args, Mapping) else cast("object", args)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  (a mapping that cannot be read is no arguments, whatever it raises)
+        return args
 
 
 def _text(value: object, field: str) -> str:

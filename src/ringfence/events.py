@@ -37,7 +37,7 @@ class Event(msgspec.Struct, frozen=True):
 
     type: EventType
     tool: str | None
-    """Name of the tool; None for `run.*`."""
+    """Name of the tool; None for `run.*`, and when no tool has the name that was asked for."""
     session_id: str
     meta: Mapping[str, Any] = MappingProxyType({})
     """`call_id`, `attempt`, `max_attempts`, `duration` (seconds), `code`, `run_id`, `line`: those that apply."""

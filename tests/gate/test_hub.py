@@ -96,7 +96,9 @@ def test_a_handler_may_unsubscribe_while_it_is_called() -> None:
 # --- isolation ---
 
 
-@pytest.mark.parametrize("error", [ValueError("secret"), asyncio.CancelledError(), RecursionError()])
+@pytest.mark.parametrize(
+    "error", [ValueError("secret"), asyncio.CancelledError(), RecursionError(), SystemExit(1), GeneratorExit()]
+)
 def test_a_failing_handler_is_counted_and_the_others_hear_all_the_same(
     error: BaseException, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -125,7 +127,7 @@ def test_a_request_to_end_the_process_is_not_swallowed() -> None:
         hub.emit(event())
 
 
-@pytest.mark.parametrize("error", [ValueError("secret"), asyncio.CancelledError()])
+@pytest.mark.parametrize("error", [ValueError("secret"), asyncio.CancelledError(), SystemExit(1)])
 def test_a_failing_asynchronous_handler_goes_on_with_the_next_event(error: BaseException) -> None:
     async def body() -> None:
         hub, seen = EventHub(), list[int]()
@@ -176,6 +178,41 @@ def test_every_form_of_asynchronous_handler_is_awaited() -> None:
         assert numbers(seen) == [1, 1, 1, 1]
 
     run(body)
+
+
+def eager(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> asyncio.Task[Any]:
+    """Like the eager task factory of newer versions, for code that does not wait."""
+
+    async def over() -> None: ...
+
+    with pytest.raises(StopIteration):
+        coroutine.send(None)
+    return asyncio.Task(over(), loop=loop, **options)
+
+
+def test_delivery_that_begins_while_its_task_is_made_does_not_block() -> None:
+    seen: list[Event] = []
+
+    async def body() -> None:
+        hub = EventHub()
+
+        async def handler(one: Event) -> None:
+            seen.append(one)
+            if len(seen) == 1:
+                hub.emit(event(number=2))
+
+        hub.on(None, handler)
+        asyncio.get_running_loop().set_task_factory(eager)
+        hub.emit(event(number=1))
+        hub.emit(event(number=3))
+        asyncio.get_running_loop().set_task_factory(None)
+        await hub.aclose()
+
+    thread = threading.Thread(target=lambda: asyncio.run(body()), daemon=True)
+    thread.start()
+    thread.join(5.0)
+    assert not thread.is_alive()
+    assert numbers(seen) == [1, 2, 3]
 
 
 def test_emission_does_not_wait_for_a_slow_handler_and_order_is_kept() -> None:

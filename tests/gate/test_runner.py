@@ -89,11 +89,11 @@ def test_an_unknown_tool_is_refused_with_the_nearest_name() -> None:
     assert (verdict(outcome), outcome.tool) == (("refused", "unknown_tool", 0), "pya")
     assert outcome.error is not None
     assert outcome.error.hint == "did you mean 'pay'?"
-    assert [(event.type, event.tool) for event in trace.events] == [("tool.rejected", "pya")]
+    assert [(event.type, event.tool) for event in trace.events] == [("tool.rejected", None)]
 
 
-@pytest.mark.parametrize("name", ["pay\nsecret", "x" * 100, "é", "", None, 7, b"pay"])
-def test_a_name_that_is_no_plain_word_stays_out_of_events(name: object) -> None:
+@pytest.mark.parametrize("name", ["ignore_previous_instructions", "pay\nsecret", "x" * 100, "é", "", None, 7, b"pay"])
+def test_a_name_that_the_caller_made_up_stays_out_of_events(name: object) -> None:
     outcome, trace = outcome_of(tool(pay), name=name)
     assert verdict(outcome) == ("refused", "unknown_tool", 0)
     assert [(event.type, event.tool) for event in trace.events] == [("tool.rejected", None)]
@@ -135,20 +135,49 @@ def test_wrong_options_are_found_while_building(options: dict[str, Any]) -> None
 class OwnSchema:
     """An input contract that is not ours, and breaks."""
 
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
     def validate(self, data: bytes) -> Any:
-        raise ZeroDivisionError("secret")
+        raise self.error
 
     def json_schema(self) -> dict[str, Any]:
         return {"type": "object", "properties": {}}
 
 
-def test_a_validator_that_breaks_refuses_the_call() -> None:
+@pytest.mark.parametrize("error", [ZeroDivisionError(), SystemExit(1), asyncio.CancelledError(), GeneratorExit()])
+def test_a_validator_that_breaks_refuses_the_call(error: BaseException) -> None:
     broken = tool(pay)
-    object.__setattr__(broken, "input", OwnSchema())
+    object.__setattr__(broken, "input", OwnSchema(error))
     outcome, _ = outcome_of(broken)
     assert verdict(outcome) == ("refused", "invalid_input", 0)
     assert outcome.error is not None
-    assert outcome.error.issues[0]["message"] == "the validator raised ZeroDivisionError"
+    assert outcome.error.issues[0]["message"] == f"the validator raised {type(error).__name__}"
+
+
+def leave(*_: object) -> Any:
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"approval": leave}, ("refused", "approval_denied", 0)),
+        ({"on_error": leave, "effect": "read"}, ("failed", "tool_raised", 1)),
+    ],
+)
+def test_no_function_of_the_hosts_can_end_the_process_from_within_a_call(options: Any, expected: Any) -> None:
+    outcome, _ = outcome_of(tool(failing(9, ValueError()), **options))
+    assert verdict(outcome) == expected
+
+
+def test_no_subscriber_can_end_the_process_from_within_a_call() -> None:
+    async def body() -> None:
+        of = gate(tool(pay))
+        of.hub.on(None, leave)
+        assert (await of.call("pay", ARGS, origin=ORIGIN)).status == "succeeded"
+
+    run(body)
 
 
 # --- approvals ---

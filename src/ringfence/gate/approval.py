@@ -98,8 +98,8 @@ async def decide(
         answer = await attempt
     except Stopped as stopped:
         return {Stop.EXPIRED: Expired(), Stop.ABORTED: Aborted(), Stop.CLOSING: Interrupted()}[stopped.why]
-    except (Exception, SystemExit, asyncio.CancelledError) as error:
-        if attempt.cancelled:
+    except BaseException as error:
+        if attempt.cancelled or isinstance(error, KeyboardInterrupt):
             raise
         _log.warning("the approval handler of %s raised %s", request.tool, type(error).__name__)
         return Denied("handler_failed")

@@ -256,6 +256,8 @@ class _HandlerSubscriber:
         self._limit = limit
         self._waiting: deque[tuple[Event, Awaitable[object] | None]] = deque()
         self._lock = threading.Lock()
+        self._serving = False
+        """Somebody empties the queue, or is about to."""
         self._task: asyncio.Task[None] | None = None
         self._cancelled = False
 
@@ -265,11 +267,14 @@ class _HandlerSubscriber:
             return
         try:
             result = self._handler(event)
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  (a handler may raise anything)
+            pending = result if result is not None and inspect.isawaitable(result) else None
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  (a handler may raise anything)
             self._hub.fail(event.type, error)
             return
-        if inspect.isawaitable(result):
-            self._enqueue(event, result)
+        if pending is not None:
+            self._enqueue(event, pending)
 
     def cancel(self) -> None:
         """Deliver nothing more. What is being handled now is not interrupted."""
@@ -287,6 +292,7 @@ class _HandlerSubscriber:
         return (task,)
 
     def _enqueue(self, event: Event, awaitable: Awaitable[object] | None) -> None:
+        loop = asyncio.get_running_loop()
         with self._lock:
             if self._cancelled:
                 _discard(awaitable)
@@ -296,26 +302,36 @@ class _HandlerSubscriber:
                 _discard(dropped)
                 self._hub.drop()
             self._waiting.append((event, awaitable))
-            if self._task is None or self._task.done() or self._task.get_loop().is_closed():
-                self._task = asyncio.get_running_loop().create_task(self._deliver(), name="ringfence-events")
+            if self._is_served():
+                return
+            self._serving, self._task = True, None
+        task = loop.create_task(self._deliver(), name="ringfence-events")  # an eager one takes the lock at once
+        with self._lock:
+            if not task.done():
+                self._task = task
+
+    def _is_served(self) -> bool:
+        task = self._task
+        return self._serving and (task is None or not (task.done() or task.get_loop().is_closed()))
 
     async def _deliver(self) -> None:
         while True:
             with self._lock:
                 if not self._waiting:
-                    self._task = None
+                    self._serving, self._task = False, None
                     return
                 event, awaitable = self._waiting.popleft()
             try:
                 result = self._handler(event) if awaitable is None else awaitable
                 if inspect.isawaitable(result):
                     await result
-            except asyncio.CancelledError as error:
-                if self._task is not None and self._task.cancelling():
+            except (KeyboardInterrupt, GeneratorExit):
+                raise
+            except BaseException as error:
+                task = asyncio.current_task()
+                if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
                     raise
-                self._hub.fail(event.type, error)  # the handler's own: nobody cancelled the delivery
-            except Exception as error:  # noqa: BLE001  (a handler may raise anything)
-                self._hub.fail(event.type, error)
+                self._hub.fail(event.type, error)  # also a cancellation of its own: nobody cancelled the delivery
 
 
 _Subscriber = _HandlerSubscriber | _StreamSubscriber

@@ -114,7 +114,7 @@ async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
         call.cause = ToolTimeoutError(f"{tool.name} took longer than {tool.timeout:g} s", code="tool_timeout")
         return TimedOut()
     except BaseException as error:  # noqa: BLE001  (a tool may raise anything; what is ours was handled above)
-        if isinstance(error, KeyboardInterrupt | GeneratorExit) or (attempt is not None and attempt.cancelled):
+        if isinstance(error, KeyboardInterrupt) or (attempt is not None and attempt.cancelled):
             signal.abort("cancelled")
             call.cancelled = error
             return Interrupted()
@@ -129,7 +129,9 @@ def _checked(call: LiveCall, tool: Tool[..., Any]) -> Event:
     """Compare a result with what was declared. The tool has run, so that no second attempt may mend it."""
     try:
         call.encoded = tool.output.dump(call.result)
-    except Exception as error:  # noqa: BLE001  (besides ValueRefused, whatever a schema that is not ours raises)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  (besides ValueRefused, whatever a schema that is not ours raises)
         call.cause = error
         return Exhausted("bad_result")
     return Returned()
@@ -163,7 +165,9 @@ async def ask(call: LiveCall, means: Means) -> Event:
         return Denied(call.reason)
     try:
         request = _request(call, entry)
-    except Exception as error:  # noqa: BLE001  (the user's types may refuse to be copied or read; then nobody can judge them)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  (the user's types may refuse to be copied or read; then nobody can judge them)
         _log.warning("the arguments of %s cannot be shown: %s", call.name, class_name(error))
         call.reason = "handler_failed"
         return Denied(call.reason)
@@ -243,7 +247,7 @@ async def recover(call: LiveCall, means: Means) -> Event:
         call.cause = ToolTimeoutError(text, code="tool_timeout")
         return RecoveryFailed()
     except BaseException as error:  # noqa: BLE001  (a fallback may raise anything)
-        if isinstance(error, KeyboardInterrupt | GeneratorExit) or attempt.cancelled:
+        if isinstance(error, KeyboardInterrupt) or attempt.cancelled:
             call.cancelled = error
             return Interrupted()
         call.cause = error

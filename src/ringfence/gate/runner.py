@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-import re
 import secrets
 import time
 from collections.abc import Callable
@@ -57,7 +56,6 @@ _NO_PLAN: Final = Plan(asks=False, max_attempts=1, stakes="none", idempotent=Fal
 """For a call of a tool that does not exist."""
 _TIMELESS: Final = frozenset({"tool.called", "approval.required"})
 """Events that begin something, and so have no duration."""
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9:._-]{0,63}", re.ASCII)
 
 _log: Final = logging.getLogger("ringfence")
 _tool_log: Final = logging.getLogger("ringfence.tools")
@@ -246,7 +244,9 @@ class Gate:
             call.refusal = explain.not_json(call.name, error)
         except InvalidInput as error:
             call.refusal = explain.invalid_input(call.name, error.issues)
-        except Exception as error:  # noqa: BLE001  (a schema that is not ours may raise anything)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  (a schema that is not ours may raise anything)
             reason = f"the validator raised {explain.class_name(error)}"
             call.refusal = explain.invalid_input(call.name, [Issue(path="", message=reason, code="validator")])
         else:
@@ -294,7 +294,7 @@ class Gate:
             meta["run_id"] = origin.run_id
         if origin.position is not None:
             meta["line"] = origin.position.line
-        tool = call.name if entry is not None or _PLAIN_NAME.fullmatch(call.name) else None
+        tool = call.name if entry is not None else None  # else it is the caller's own text
         self.hub.emit(Notice(what.type, tool, origin.session_id, MappingProxyType(meta)))
 
     def _outcome(self, call: LiveCall, state: State) -> Outcome:
