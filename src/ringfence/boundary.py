@@ -199,17 +199,17 @@ class Boundary:
 
 def _arguments(args: Any) -> object:
     """A mapping of any kind as a dict; whatever else it is, in a form that the gate refuses by its type."""
-    kind: object = type(args)
-    if kind is dict:
-        return args
-    if kind is bytes:  # the gate's form for text that an enclave has parsed; here one more wrong type
+    if type(args) is dict:
+        return cast("object", args)
+    if type(args) is bytes:  # the gate's form for text that an enclave has parsed; here one more wrong type
         return bytearray(args)
+    given: object = args
     try:
-        return dict(cast("Mapping[Any, Any]", args)) if isinstance(args, Mapping) else cast("object", args)
+        return dict(cast("Mapping[Any, Any]", given)) if isinstance(given, Mapping) else given
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001  (a mapping that cannot be read is no arguments, whatever it raises)
-        return args
+        return given
 
 
 def _text(value: object, field: str) -> str:
