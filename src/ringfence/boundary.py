@@ -205,7 +205,7 @@ def _arguments(args: Any) -> object:
         return bytearray(args)
     given: object = args
     try:
-        return dict(cast("Mapping[Any, Any]", given)) if isinstance(given, Mapping) else given
+        return dict(cast("Mapping[Any, Any]", args)) if isinstance(args, Mapping) else given
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001  (a mapping that cannot be read is no arguments, whatever it raises)

@@ -12,8 +12,8 @@ from typing import Any
 from ringfence.contract.tool import Tool
 from ringfence.errors import ErrorInfo
 from ringfence.gate.approval import Approver, approver
-from ringfence.gate.machine import plan_for
-from ringfence.gate.states import Plan
+from ringfence.gate.machine import plan_for, start
+from ringfence.gate.states import Plan, State
 from ringfence.ports import CallWatch, Driver, Origin, Signal
 
 
@@ -23,6 +23,8 @@ class Entry:
 
     tool: Tool[..., Any]
     plan: Plan
+    received: State
+    """Where each of its calls begins."""
     driver: Driver | None
     """The tool's own sandbox, else the gate's; None when there is neither."""
     approver: Approver | None
@@ -58,6 +60,7 @@ def entry_for(
     return Entry(
         tool=tool,
         plan=plan,
+        received=start(plan),
         driver=tool.sandbox if tool.sandbox is not None else sandbox,
         approver=who,
         is_checked=tool.output.json_schema() is not None,

@@ -52,8 +52,8 @@ DRAIN: Final = 5.0
 DRIVER_CLOSE: Final = 10.0
 """Seconds for one driver to close."""
 
-_NO_PLAN: Final = Plan(asks=False, max_attempts=1, stakes="none", idempotent=False, recovers=False)
-"""For a call of a tool that does not exist."""
+_NOBODY: Final = start(Plan(asks=False, max_attempts=1, stakes="none", idempotent=False, recovers=False))
+"""Where a call of a tool that does not exist begins."""
 _TIMELESS: Final = frozenset({"tool.called", "approval.required"})
 """Events that begin something, and so have no duration."""
 
@@ -254,7 +254,7 @@ class Gate:
         return Invalid()
 
     async def _live(self, call: LiveCall, event: Event) -> Outcome:
-        state, commands = step(start(call.entry.plan if call.entry is not None else _NO_PLAN), event)
+        state, commands = step(call.entry.received if call.entry is not None else _NOBODY, event)
         while True:
             for command in commands:
                 match command:
