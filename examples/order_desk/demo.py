@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sqlite3
 import sys
 import tempfile
@@ -40,7 +41,8 @@ def demo() -> int:
         before = _refunds(database)
         _introduce(console, script, asks=asks)
         _heading(console, "The run")
-        console.print(Text.assemble(("$ ", "dim"), (f"ringfence {shlex.join(arguments)}", "bold"), "\n"))
+        line = shlex.join([_command(), *arguments])
+        console.print(Text.assemble(("$ ", "dim"), (line, "bold"), "\n"), soft_wrap=True)  # one line, to be copied
         sys.stdout.flush()
         code = ringfence(arguments)
         new = [row for row in _refunds(database) if row not in before]
@@ -54,6 +56,11 @@ def demo() -> int:
 def _shown(path: Path) -> str:
     """Relative to the current folder where that is shorter."""
     return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _command() -> str:
+    """What to type for `ringfence` here: it is on the path only once the environment is activated."""
+    return "ringfence" if shutil.which("ringfence") else _shown(Path(sys.executable).with_name("ringfence"))
 
 
 def _heading(console: Console, text: str) -> None:

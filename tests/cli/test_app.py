@@ -25,7 +25,9 @@ def test_help_names_every_verb_and_every_exit_code(capfd: pytest.CaptureFixture[
 @pytest.mark.parametrize("verb", ["run", "describe", "doctor"])
 def test_every_verb_has_help(verb: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main([verb, "--help"]) == 0
-    assert f"Usage: ringfence {verb}" in capfd.readouterr().out
+    text = capfd.readouterr().out
+    assert f"Usage: ringfence {verb}" in text
+    assert "Exit codes: 0 " in " ".join(text.split())
 
 
 def test_without_a_verb_help_goes_to_standard_error(capfd: pytest.CaptureFixture[str]) -> None:

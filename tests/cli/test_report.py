@@ -186,3 +186,19 @@ def test_a_denied_run_says_why() -> None:
 )
 def test_a_limit_is_named_as_it_is_typed(code: str, hint: str | None, typed: str | None) -> None:
     assert report.in_words_of_the_command(ErrorInfo(code=code, message="m", hint=hint)).hint == typed
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "inputs", "hint"),
+    [
+        ("inputs['ids']", "KeyError: 'ids'", [], "pass --arg ids=VALUE; of inputs there are none"),
+        ('x = inputs["ids"][0]', "'ids'", ["a", "b"], "pass --arg ids=VALUE; of inputs there is a, b"),
+        ("inputs['ids']['a']", "'a'", ["ids"], None),
+        ("inputs['ids']['ids']", "'ids'", ["ids"], None),
+        ("other['ids']", "'ids'", [], None),
+    ],
+)
+def test_an_input_that_nobody_gave_is_asked_for(line: str, message: str, inputs: list[str], hint: str | None) -> None:
+    error = ErrorInfo(code="RUNTIME_ERROR", message=message, name="KeyError", line=1)
+    assert report.with_missing_input(error, [line], inputs).hint == hint
+    assert report.with_missing_input(replace(error, line=None), [line], inputs).hint is None

@@ -7,8 +7,10 @@ Called by `cli.run`.
 from __future__ import annotations
 
 import dataclasses
+import re
+import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from rich.console import Console
@@ -22,6 +24,7 @@ WORTH_SAYING: Final = 0.1
 """Seconds of waiting for approval below which nobody waited: a file answered."""
 _STYLES: Final = {"succeeded": "bold green", "failed": "bold red", "interrupted": "bold yellow"}
 _TAB: Final = "\t"
+_INPUT: Final = re.compile(r"\binputs\[(['\"])(\w+)\1\]")
 _OPTIONS: Final = {
     "MEMORY_LIMIT_EXCEEDED": ("memory_limit", "--memory"),
     "MAX_TOOL_CALLS": ("max_tool_calls", "--max-tool-calls"),
@@ -66,6 +69,17 @@ def in_words_of_the_command(error: ErrorInfo) -> ErrorInfo:
         return error
     name, typed = option
     return dataclasses.replace(error, hint=error.hint.replace(f"raise {name}", f"raise {typed}"))
+
+
+def with_missing_input(error: ErrorInfo, source: Sequence[str], inputs: Collection[str]) -> ErrorInfo:
+    """The error of a script that asked for an input which nobody gave, its fix naming the option that gives it."""
+    if error.name != "KeyError" or error.line is None or not 0 < error.line <= len(source):
+        return error
+    wanted = _INPUT.search(source[error.line - 1])
+    if wanted is None or wanted[2] in inputs or repr(wanted[2]) not in error.message:
+        return error
+    given = f"there is {', '.join(inputs)}" if inputs else "there are none"
+    return dataclasses.replace(error, hint=f"pass --arg {shlex.quote(wanted[2])}=VALUE; of inputs {given}")
 
 
 def error_fields(error: ErrorInfo) -> dict[str, Any]:

@@ -165,7 +165,7 @@ async def _execute(job: _Job, console: MessageConsole, results: Results) -> RunR
             async with boundary, enclave:
                 if asked.is_set():  # there was no run yet that could be aborted
                     raise Refusal("interrupted before the script began", code="aborted")
-                result = _in_our_words(await enclave.run(job.source, inputs=job.inputs), reasons)
+                result = _in_our_words(job, await enclave.run(job.source, inputs=job.inputs), reasons)
             display.complete(result.calls)
         display.conclude(report.statistics(result))
         if options.json:
@@ -176,10 +176,12 @@ async def _execute(job: _Job, console: MessageConsole, results: Results) -> RunR
     return result
 
 
-def _in_our_words(result: RunResult, reasons: dict[str, str]) -> RunResult:
+def _in_our_words(job: _Job, result: RunResult, reasons: dict[str, str]) -> RunResult:
+    """The result with what only the command line knows: why a call was denied, and how its options are typed."""
     if result.error is None:
         return result
-    return replace(result, error=report.in_words_of_the_command(report.with_reason(result.error, reasons)))
+    error = report.in_words_of_the_command(report.with_reason(result.error, reasons))
+    return replace(result, error=report.with_missing_input(error, job.source.splitlines(), job.inputs))
 
 
 def _ask(job: _Job, console: MessageConsole, display: Display) -> Decide:
