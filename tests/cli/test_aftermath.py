@@ -10,6 +10,7 @@ import pytest
 from ringfence.cli import aftermath
 from ringfence.enclave.results import CallRecord
 from ringfence.errors import ToolTimeoutError
+from ringfence.values import ValueRefused
 from tests.cli.consoles import recorded
 
 READ = CallRecord(call_id="r.1", name="list", status="succeeded", code=None, line=1, duration=0.25)
@@ -17,7 +18,7 @@ DENIED = CallRecord(call_id="r.2", name="refund", status="refused", code="approv
 WRITE = CallRecord(call_id="r.3", name="refund", status="succeeded", code=None, line=3, duration=0.5)
 LOST = CallRecord(call_id="r.4", name="mail", status="unknown", code="interrupted", line=4, duration=0.5)
 BROKEN = CallRecord(call_id="r.5", name="mail", status="failed", code="tool_raised", line=5, duration=0.5)
-UNUSABLE = CallRecord(call_id="r.6", name="refund", status="failed", code="bad_result", line=6, duration=0.5)
+UNUSABLE = CallRecord(call_id="r.6", name="refund", status="unknown", code="bad_result", line=6, duration=0.5)
 EFFECTS: dict[str, Any] = {"list": "read", "refund": "write", "mail": None}
 
 
@@ -93,6 +94,7 @@ def test_equal_causes_are_counted() -> None:
 
 def test_what_ringfence_itself_raised_about_a_call_is_not_told_twice() -> None:
     assert causes(ToolTimeoutError("mail took longer than 2 s", code="tool_timeout")) == ""
+    assert causes(ValueRefused("", "not what was declared")) == ""
     assert causes(ValueError("from C")) == "ValueError: from C\n"
 
 

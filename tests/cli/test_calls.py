@@ -38,6 +38,7 @@ def test_every_way_to_end_badly_has_its_word() -> None:
     assert phases(("tool.called", {}), ("tool.failed", {"code": "outcome_unknown"})) == ["start", "unknown"]
     assert phases(("tool.called", {}), ("tool.failed", {"code": "tool_timeout"})) == ["start", "unknown"]
     assert phases(("tool.called", {}), ("tool.failed", {"code": "interrupted"})) == ["start", "unknown"]
+    assert phases(("tool.called", {}), ("tool.failed", {"code": "bad_result"})) == ["start", "unknown"]
     assert phases(("tool.rejected", {"code": "invalid_input"})) == ["refused"]
 
 

@@ -176,3 +176,20 @@ def test_calls_whose_end_no_event_told_are_completed_from_the_result(terminal: b
     assert shown.count("list") == (2 if not terminal else 1)
     assert re.search(r"(unknown|!)  ?refund  line 2 +500 ms  interrupted", shown)
     assert re.search(r"(refused|✗)  ?mail +line 3 +0 µs  limit_exceeded", shown)
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_call_that_ended_otherwise_than_its_last_event_says_is_shown_again(terminal: bool) -> None:
+    console, text = recorded(terminal=terminal)
+    display = Tree(console, {}, READS, "script.py", 6) if terminal else Plain(console, {}, READS)
+    saved = CallRecord(call_id="r.1", name="refund", status="succeeded", code=None, line=4, duration=0.003)
+
+    async def body() -> None:
+        async with display:
+            display.on_event(event("tool.called"))
+            display.on_event(event("tool.failed", code="tool_raised", duration=0.002))
+            display.complete([saved])  # its on_error has answered
+
+    asyncio.run(body())
+    rows = re.findall(r"(failed|ok|✗|✓)  ?refund  line 4 +([23])\.0 ms", printed(text.getvalue()))
+    assert rows == ([("✗", "2"), ("✓", "3")] if terminal else [("failed", "2"), ("ok", "3")])

@@ -17,7 +17,6 @@ from ringfence.cli import blame
 from ringfence.cli.report import print_whole
 from ringfence.cli.text import brief, counted, safe
 from ringfence.enclave.results import CallRecord
-from ringfence.errors import RingfenceError
 from ringfence.ports import Effect
 
 Effects = Mapping[str, Effect | None]
@@ -25,6 +24,9 @@ Effects = Mapping[str, Effect | None]
 
 _LEFT_BEHIND: Final = frozenset({"interrupted"})
 """Codes of calls that were cut off because the script did not wait for them."""
+
+_RAN: Final = "bad_result"
+"""The code of a tool that ran to its end, and whose result nobody could use."""
 
 
 def print_causes(console: Console, calls: Sequence[CallRecord]) -> None:
@@ -39,7 +41,7 @@ def _cause(error: BaseException) -> str | None:
     """None for what ringfence itself raised about the call, a timeout for example: the error has said it."""
     place = blame.place(error)
     if place is None:
-        return None if isinstance(error, RingfenceError) else blame.said(error)
+        return None if type(error).__module__.startswith("ringfence.") else blame.said(error)
     return f"{place}: {blame.said(error)}"
 
 
@@ -49,13 +51,13 @@ def print_already_ran(console: Console, calls: Sequence[CallRecord], effects: Ef
     if not began:
         console.print(Text("  already ran: nothing"))
         return
-    unknown = [call for call in began if call.status == "unknown"]
+    doubtful = [call for call in began if call.status == "unknown" and call.code != _RAN]
     reads = [call for call in began if call.status != "unknown" and effects.get(call.name) == "read"]
-    writes = len(began) - len(reads) - len(unknown)
+    writes = len(began) - len(reads) - len(doubtful)
     counts = [
         counted(len(reads), "read") if reads else "no read",
         counted(writes, "write") if writes else "no write",
-        *([f"{len(unknown)} that may have happened"] if unknown else []),
+        *([f"{len(doubtful)} that may have happened"] if doubtful else []),
     ]
     console.print(Text(f"  already ran: {', '.join(counts)}"))
     for call in began:
@@ -78,10 +80,10 @@ def print_unknown(console: Console, calls: Sequence[CallRecord]) -> None:
 
 def _print_call(console: Console, call: CallRecord) -> None:
     match call.status:
+        case "unknown" if call.code == _RAN:
+            done = Text("    done, its result was unusable, not undone  ", style="yellow")
         case "unknown":
             done = Text("    may have happened, check it before you run this again  ", style="bold red")
-        case "failed" if call.code == "bad_result":
-            done = Text("    done, its result was unusable, not undone  ", style="yellow")
         case "failed":
             done = Text("    tried, failed  ", style="yellow")
         case _:

@@ -15,8 +15,8 @@ from ringfence.events import Event, EventType
 
 Phase = Literal["waits for approval", "approved", "start", "ok", "failed", "refused", "unknown"]
 
-_ENDED_FROM_OUTSIDE: Final = frozenset({"tool_timeout", "interrupted"})
-"""Codes that leave open what the tool had done by then, unless it only reads."""
+_IN_DOUBT: Final = frozenset({"tool_timeout", "interrupted", "bad_result"})
+"""Codes after which a tool that does not only read may have done its work."""
 
 FINISHED: Final[frozenset[Phase]] = frozenset({"ok", "failed", "refused", "unknown"})
 
@@ -111,7 +111,7 @@ def _phase(event: Event, reads: Collection[str]) -> Phase | None:
             return "ok"
         case "tool.failed":
             code = event.meta.get("code")
-            lost = code == "outcome_unknown" or (code in _ENDED_FROM_OUTSIDE and event.tool not in reads)
+            lost = code == "outcome_unknown" or (code in _IN_DOUBT and event.tool not in reads)
             return "unknown" if lost else "failed"
         case "tool.rejected":
             return "refused"

@@ -56,7 +56,7 @@ class Display(Pausable, Protocol):
         ...
 
     def complete(self, calls: Iterable[CallRecord]) -> None:
-        """Show those calls of the finished run that no event has told the end of."""
+        """Show those calls of the finished run of which events told no end, or another one than the record."""
         ...
 
     def conclude(self, line: Text) -> None:
@@ -77,7 +77,7 @@ class Plain:
         self._reasons = reasons
         self._reads = reads
         self._calls: dict[str, Call] = {}
-        self._finished: set[str] = set()
+        self._finished: dict[str, Phase] = {}
         self._held: list[str] | None = None
 
     async def __aenter__(self) -> Self:
@@ -95,8 +95,9 @@ class Plain:
 
     def complete(self, calls: Iterable[CallRecord]) -> None:
         for record in calls:
-            if record.call_id not in self._finished:
-                self._show(from_record(record))
+            call = from_record(record)
+            if self._finished.get(call.call_id) != call.phase:
+                self._show(call)
 
     def conclude(self, line: Text) -> None:
         self._console.print(line, soft_wrap=True)
@@ -104,7 +105,7 @@ class Plain:
     def _show(self, call: Call) -> None:
         if call.phase in FINISHED:
             self._calls.pop(call.call_id, None)
-            self._finished.add(call.call_id)
+            self._finished[call.call_id] = call.phase
         else:
             self._calls[call.call_id] = call
         if call.phase != "approved":
@@ -151,7 +152,7 @@ class Tree:
         self._reads = reads
         self._title = title
         self._name_width = min(name_width, 32)
-        self._finished: set[str] = set()
+        self._finished: dict[str, Phase] = {}
         self._flying: dict[str, tuple[Call, float]] = {}
         self._landed: list[Text] = []
         self._live: Live | None = None
@@ -208,15 +209,16 @@ class Tree:
 
     def complete(self, calls: Iterable[CallRecord]) -> None:
         for record in calls:
-            if record.call_id not in self._finished:
-                self._land(from_record(record))
+            call = from_record(record)
+            if self._finished.get(call.call_id) != call.phase:
+                self._land(call)
 
     def conclude(self, line: Text) -> None:
         self._console.print(Text.assemble(("╰─ ", "dim"), line), soft_wrap=True)
 
     def _land(self, call: Call) -> None:
         self._flying.pop(call.call_id, None)
-        self._finished.add(call.call_id)
+        self._finished[call.call_id] = call.phase
         self._landed.append(self._row(call))
 
     def _picture(self) -> Group:
