@@ -288,6 +288,17 @@ def test_the_callers_abort_withdraws_the_question() -> None:
     run(body)
 
 
+def test_a_signal_that_is_aborted_already_asks_nobody() -> None:
+    signal, asked = AbortSignal(), list[object]()
+    signal.abort()
+
+    async def approve(request: ApprovalRequest) -> bool:
+        asked.append(request)
+        return True
+
+    assert (run(lambda: decided(approve, signal=signal)), asked) == (Aborted(), [])
+
+
 def test_an_answer_ends_the_watch_on_the_callers_signal() -> None:
     async def handler(request: ApprovalRequest) -> bool:
         await asyncio.sleep(0.001)

@@ -56,6 +56,7 @@ EVENTS: tuple[type[Event], ...] = get_args(Event)
 SAMPLES: dict[type[Event], list[Event]] = {
     Refused: [Refused("unknown_tool"), Refused("sandbox_required"), Refused("policy_refused")],
     Denied: [Denied("denied"), Denied("no_handler")],
+    Barred: [Barred(ran=False), Barred(ran=True)],
     Exhausted: [Exhausted("bad_result"), Exhausted("tool_raised")],
     Faulted: [Faulted("sandbox_unavailable", started=False), Faulted("sandbox_crashed", started=True)],
 }
@@ -373,12 +374,27 @@ def test_a_failing_fallback_replaces_the_error_and_keeps_the_doubt() -> None:
     assert life(of, Validated(), TimedOut(), Interrupted())[0] == Done("unknown", "interrupted", 1)
 
 
-@pytest.mark.parametrize("event", [Barred(), Faulted("sandbox_crashed", started=True), Interrupted()])
+@pytest.mark.parametrize(
+    "event", [Barred(ran=False), Barred(ran=True), Faulted("sandbox_crashed", started=True), Interrupted()]
+)
 def test_no_fallback_hides_a_refusal_a_fault_or_an_interruption(event: Event) -> None:
     end, said = life(plan(recovers=True, retries=5, effect="read"), Validated(), event)
     assert isinstance(end, Done)
     assert end.status == "failed"
     assert Recover() not in said
+
+
+@pytest.mark.parametrize(
+    ("ran", "options", "end"),
+    [
+        (False, {"effect": "write"}, Done("failed", "tool_raised", 1)),
+        (True, {"effect": "write"}, Done("unknown", "outcome_unknown", 1)),
+        (True, {"effect": "read"}, Done("failed", "tool_raised", 1)),
+        (True, {}, Done("failed", "tool_raised", 1)),
+    ],
+)
+def test_an_effect_around_a_nested_call_that_ran_is_doubted(ran: bool, options: dict[str, Any], end: Done) -> None:
+    assert life(plan(retries=2, recovers=True, **options), Validated(), Barred(ran))[0] == end
 
 
 def test_an_abort_between_attempts_keeps_the_last_failure() -> None:

@@ -12,6 +12,7 @@ from ringfence.errors import (
     SandboxFault,
     ToolApprovalError,
     ToolError,
+    ToolFailure,
     ToolTimeoutError,
 )
 from ringfence.gate.retry import classify
@@ -31,6 +32,9 @@ def judged(
 def caused(outer: BaseException, inner: BaseException) -> BaseException:
     outer.__cause__ = inner
     return outer
+
+
+DENIED = ToolApprovalError("no", code="approval_denied")
 
 
 class ReadTimeout(Exception):
@@ -72,23 +76,34 @@ def test_only_the_tools_own_no_says_that_it_was_not_done(error: BaseException) -
 @pytest.mark.parametrize(
     "error",
     [
-        ToolApprovalError("no", code="approval_denied"),
         ToolTimeoutError("a nested call", code="tool_timeout"),
+        SandboxFault("the tool made it up", code="memory_limit"),
+        caused(ToolError("no"), caused(ValueError(), ToolFailure("unknown", code="outcome_unknown"))),
+        ExceptionGroup("two", [DENIED, ToolFailure("it ran", code="tool_raised")]),
+    ],
+)
+def test_a_nested_call_that_ran_is_final_and_leaves_it_open(error: BaseException) -> None:
+    assert judged(error) == Barred(ran=True)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DENIED,
         ConfigError("closed", code="not_running"),
         caused(ValueError("wrapped"), ToolApprovalError("no", code="approval_denied")),
         caused(ValueError(), caused(ValueError(), ToolApprovalError("no", code="approval_denied"))),
         ExceptionGroup("two", [ValueError(), ToolApprovalError("no", code="approval_denied")]),
-        SandboxFault("the tool made it up", code="memory_limit"),
     ],
 )
-def test_what_a_nested_boundary_said_is_final_however_deep_it_is(error: BaseException) -> None:
-    assert judged(error) == Barred()
+def test_what_a_nested_boundary_refused_is_final_however_deep_it_is(error: BaseException) -> None:
+    assert judged(error) == Barred(ran=False)
 
 
 def test_an_endless_chain_of_causes_counts_as_the_worst() -> None:
     first, second = ValueError("a"), ValueError("b")
     first.__cause__, second.__cause__ = second, first
-    assert judged(first) == Barred()
+    assert judged(first) == Barred(ran=True)
 
 
 def test_a_fault_is_the_drivers_only_when_the_tool_did_not_raise_it() -> None:

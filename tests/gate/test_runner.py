@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,9 +17,7 @@ from ringfence.errors import (
     ToolSandboxRequiredError,
     ToolValidationError,
 )
-from ringfence.gate import machine
-from ringfence.gate import runner as runner_module
-from ringfence.ports import ApprovalRequest, Origin, Position, Signal
+from ringfence.ports import ApprovalRequest, Origin, Position
 from ringfence.sandbox.local_unsafe import local
 from ringfence.values import digest
 from tests.gate.kit import ARGS, ORIGIN, Amount, Trace, failing, gate, outcome_of, pay, run, tool, verdict, yes
@@ -401,155 +399,6 @@ def test_logs_hold_classes_only(caplog: pytest.LogCaptureFixture) -> None:
     assert "attempt 1 raised ValueError" in caplog.text
     assert "secret" not in caplog.text
     assert "424242" not in caplog.text
-
-
-# --- closing ---
-
-
-class Closing:
-    """A driver that counts how often it is closed."""
-
-    name = "counting"
-    permissions = None
-
-    def __init__(self, error: Exception | None = None) -> None:
-        self.closed = 0
-        self.error = error
-
-    def guarantees(self) -> Mapping[str, str]:
-        return {}
-
-    async def run(self, fn: Callable[..., Any], args: list[Any], *, signal: Signal | None = None) -> Any:
-        return await fn(*args)
-
-    async def aclose(self) -> None:
-        self.closed += 1
-        if self.error is not None:
-            raise self.error
-
-
-def test_closing_closes_every_distinct_driver_once() -> None:
-    async def body() -> None:
-        common, own = Closing(), Closing()
-        of = gate(tool(pay, "one"), tool(pay, "two", sandbox=own), tool(pay, "three", sandbox=own), sandbox=common)
-        await asyncio.gather(of.aclose(), of.aclose())
-        await of.aclose()
-        assert (common.closed, own.closed, of.drivers) == (1, 1, (common, own))
-        with pytest.raises(ConfigError) as caught:
-            await of.call("one", ARGS, origin=ORIGIN)
-        assert caught.value.code == "not_running"
-
-    run(body)
-
-
-def test_every_driver_is_tried_although_some_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def body() -> None:
-        first, second, third = Closing(ValueError("a")), Closing(), Closing(ValueError("b"))
-        of = gate(tool(pay, "two", sandbox=second), tool(pay, "three", sandbox=third), sandbox=first)
-        with pytest.raises(ExceptionGroup) as caught:
-            await of.aclose()
-        assert [str(error) for error in caught.value.exceptions] == ["a", "b"]
-        assert (first.closed, second.closed, third.closed) == (1, 1, 1)
-
-    run(body)
-
-
-def test_a_driver_that_does_not_close_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner_module, "DRIVER_CLOSE", 0.01)
-
-    class Stuck(Closing):
-        async def aclose(self) -> None:
-            await asyncio.Event().wait()
-
-    async def body() -> None:
-        with pytest.raises(ExceptionGroup):
-            await gate(tool(pay), sandbox=Stuck()).aclose()
-
-    run(body)
-
-
-def test_closing_lets_running_calls_finish() -> None:
-    async def body() -> None:
-        entered, release = asyncio.Event(), asyncio.Event()
-
-        async def execute(args: Amount) -> str:
-            entered.set()
-            await release.wait()
-            return "paid"
-
-        of = gate(tool(execute))
-        call = asyncio.create_task(of.call("pay", ARGS, origin=ORIGIN))
-        await entered.wait()
-        closing = asyncio.create_task(of.aclose())
-        await asyncio.sleep(0)
-        assert not closing.done()
-        release.set()
-        await closing
-        assert (await call).value == "paid"
-
-    run(body)
-
-
-def test_closing_stops_what_does_not_finish_without_cancelling_its_caller() -> None:
-    async def body() -> None:
-        entered = asyncio.Event()
-
-        async def execute(args: Amount) -> None:
-            entered.set()
-            await asyncio.Event().wait()
-
-        of = gate(tool(execute, effect="write"))
-        call = asyncio.create_task(of.call("pay", ARGS, origin=ORIGIN))
-        await entered.wait()
-        await of.aclose(drain=0.001)
-        assert verdict(await call) == ("unknown", "interrupted", 1)
-        assert not call.cancelled()
-
-    run(body)
-
-
-@pytest.mark.parametrize("stage", ["asking", "granted", "recovering", "waiting"])
-def test_closing_stops_a_call_wherever_it_is(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "RETRY_PAUSE", 0.05)
-
-    async def body() -> None:
-        entered, forever = asyncio.Event(), asyncio.Event()
-
-        async def approve(request: ApprovalRequest) -> bool:
-            if stage == "asking":
-                entered.set()
-                await forever.wait()
-            if stage == "granted":
-                entered.set()
-                try:
-                    await forever.wait()
-                except asyncio.CancelledError:
-                    return True
-            return True
-
-        async def on_error(error: BaseException) -> None:
-            entered.set()
-            await forever.wait()
-
-        of = gate(
-            tool(
-                failing(9, ValueError()),
-                approval="human",
-                on_error=on_error if stage == "recovering" else None,
-                retries=int(stage == "waiting"),
-            ),
-            approve=approve,
-        )
-        of.hub.on("tool.failed", lambda event: entered.set())
-        call = asyncio.create_task(of.call("pay", ARGS, origin=ORIGIN))
-        await entered.wait()
-        await of.aclose(drain=0.001)
-        outcome = await call
-        assert outcome.error is not None
-        assert outcome.error.code == "interrupted"
-        assert outcome.attempts == (0 if stage in ("asking", "granted") else 1)
-
-    run(body)
 
 
 def test_a_gate_serves_several_loops() -> None:

@@ -89,6 +89,8 @@ async def decide(
     Raises:
         asyncio.CancelledError: the host cancelled; the handler has been cancelled too.
     """
+    if signal is not None and signal.aborted:
+        return Aborted()
     args: list[Any] = [request]
     if who.form == "pair":
         args = [request.input, ApprovalInfo(tool=request.tool, session_id=request.session_id)]

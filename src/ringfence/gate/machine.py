@@ -189,7 +189,9 @@ def _timed_out(state: Running, _: TimedOut) -> Step:
     return _again_or_over(state, may_repeat=False, status=_stopped(state.plan), code="tool_timeout")
 
 
-def _barred(state: Running, _: Barred) -> Step:
+def _barred(state: Running, event: Barred) -> Step:
+    if event.ran and state.plan.stakes == "effect":
+        return _end(state, status="unknown", code="outcome_unknown")
     return _end(state, status="failed", code="tool_raised")
 
 

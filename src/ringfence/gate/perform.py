@@ -62,7 +62,7 @@ class Means:
         self.attempts = Attempts()
         self.threads = DaemonThreads("ringfence-handler")
         self.closing = False
-        """No attempt is started any more."""
+        """No attempt and no fallback is started any more."""
 
 
 class _Body:
@@ -236,6 +236,8 @@ async def recover(call: LiveCall, means: Means) -> Event:
     """Ask `on_error` for a result in place of the last failure (first seed, "Handle terminal errors")."""
     tool = cast("Entry", call.entry).tool
     assert tool.on_error is not None
+    if means.closing:
+        return Interrupted()
     attempt = Attempt(in_place(tool.on_error, [call.cause], means.threads), means.attempts, RECOVERY_TIMEOUT)
     try:
         result = await attempt

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ringfence.errors import CODES, Family, RingfenceError, SandboxFault, ToolError
+from ringfence.errors import CODES, ConfigError, Family, Refusal, RingfenceError, SandboxFault, ToolError
 from ringfence.gate.states import Ambiguous, Barred, Event, Exhausted, Failed, Faulted
 
 _CHAIN: Final = 32
@@ -29,24 +29,25 @@ def classify(error: BaseException, *, by_tool: bool, started: bool, aborted: boo
     if isinstance(error, SandboxFault) and not by_tool:
         known = error.code in CODES and CODES[error.code].family is Family.FAULT
         return Faulted(error.code if known else "sandbox_crashed", started)
-    if _holds_refusal(error):
-        return Barred()
+    if ours := _ours_within(error):
+        return Barred(ran=not all(isinstance(one, Refusal | ConfigError) for one in ours))
     if isinstance(error, ToolError):
         return Failed()
     return Exhausted("tool_raised") if aborted else Ambiguous()
 
 
-def _holds_refusal(error: BaseException) -> bool:
-    """An error of some boundary is in there: asking again would ask the person again."""
+def _ours_within(error: BaseException) -> list[BaseException]:
+    """Errors of boundaries in there, for which asking again would ask a person again; and what was not looked at."""
+    ours: list[BaseException] = []
     pending: list[BaseException] = [error]
     for _ in range(_CHAIN):
         if not pending:
-            return False
+            return ours
         item = pending.pop()
         if isinstance(item, RingfenceError):
-            return True
+            ours.append(item)
         if item.__cause__ is not None:
             pending.append(item.__cause__)
         if isinstance(item, BaseExceptionGroup):
             pending.extend(item.exceptions)  # type: ignore[reportUnknownMemberType]
-    return bool(pending)
+    return [*ours, *pending]

@@ -11,6 +11,7 @@ import asyncio
 import itertools
 import logging
 import secrets
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -51,6 +52,10 @@ DRAIN: Final = 5.0
 """Seconds that running calls get to finish when the gate closes, before they are stopped."""
 DRIVER_CLOSE: Final = 10.0
 """Seconds for one driver to close."""
+_STOPS: Final = 20
+"""Times that running calls are told to stop: one may only be about to wait when the others hear of it."""
+
+_Waiter = tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]
 
 _NOBODY: Final = start(Plan(asks=False, max_attempts=1, stakes="none", idempotent=False, recovers=False))
 """Where a call of a tool that does not exist begins."""
@@ -114,10 +119,13 @@ class Gate:
         self._prefix = secrets.token_hex(6)
         self._numbers = itertools.count(1)
         self._calls: set[LiveCall] = set()
-        self._idle: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
+        self._idle: list[_Waiter] = []
         self._started = False
         self._closed = False
-        self._closing = asyncio.Lock()
+        self._lock = threading.Lock()
+        self._gone = False
+        """Closed, and everything that closing does is done."""
+        self._closers: list[_Waiter] = []
 
     @property
     def drivers(self) -> tuple[Driver, ...]:
@@ -207,18 +215,24 @@ class Gate:
         Raises:
             ExceptionGroup: drivers that failed to close; all have been tried.
         """
-        async with self._closing:
-            if self._closed:
+        loop = asyncio.get_running_loop()
+        done = loop.create_future()
+        with self._lock:
+            is_first, self._closed = not self._closed, True
+            if self._gone:
                 return
-            self._closed = True
-            if not await self._drained(drain):
-                self._means.closing = True
-                self._means.attempts.stop_all(Stop.CLOSING)
-                await self._drained(2 * STOPPED_GRACE)
-            failures = [error for driver in self._drivers if (error := await _close(driver)) is not None]
-            await self.hub.aclose()
-            if failures:
-                raise ExceptionGroup("sandboxes failed to close", failures)
+            if not is_first:
+                self._closers.append((loop, done))
+        if not is_first:
+            await done
+            return
+        try:
+            await self._close(drain)
+        finally:
+            with self._lock:
+                self._gone = True
+                waiting, self._closers = self._closers, []
+            _release(waiting)
 
     def _refuse_when_closed(self) -> None:
         if self._closed:
@@ -330,6 +344,18 @@ class Gate:
 
     # closing
 
+    async def _close(self, drain: float) -> None:
+        if not await self._drained(drain):
+            self._means.closing = True
+            for _ in range(_STOPS):
+                self._means.attempts.stop_all(Stop.CLOSING)
+                if await self._drained(2 * STOPPED_GRACE / _STOPS):
+                    break
+        failures = [error for driver in self._drivers if (error := await _close(driver)) is not None]
+        await self.hub.aclose()
+        if failures:
+            raise ExceptionGroup("sandboxes failed to close", failures)
+
     async def _drained(self, seconds: float) -> bool:
         loop = asyncio.get_running_loop()
         idle = loop.create_future()
@@ -341,9 +367,13 @@ class Gate:
 
     def _wake(self) -> None:
         waiting, self._idle = self._idle, []
-        for loop, idle in waiting:
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(_done, idle)
+        _release(waiting)
+
+
+def _release(waiting: list[_Waiter]) -> None:
+    for loop, future in waiting:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_done, future)
 
 
 def _done(future: asyncio.Future[None]) -> None:

@@ -160,7 +160,10 @@ class Exhausted:
 
 @dataclass(frozen=True, slots=True)
 class Barred:
-    """A refusal of some boundary came out of the tool; nobody is asked twice, and no fallback hides it."""
+    """An error of some boundary came out of the tool; nobody is asked twice, and no fallback hides it."""
+
+    ran: bool
+    """It is more than a refusal: something that the tool called did run, or may have."""
 
 
 @dataclass(frozen=True, slots=True)
