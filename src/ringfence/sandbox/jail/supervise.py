@@ -116,8 +116,7 @@ class Zygote:
         self._killed = 0
         # the loop must not keep an abandoned zygote alive
         self._weak: weakref.ref[Zygote] = weakref.ref(self)
-        # not at exit: the zygote leaves with the host, and its owner closes it before; a pool would only start another
-        weakref.finalize(self, launched.close, loop).atexit = False
+        weakref.finalize(self, launched.close, loop)
         loop.add_reader(self._control, self._readable, self._weak)
 
     @classmethod
