@@ -105,7 +105,8 @@ class Pool:
         self._closed = True
         while self._waiting:
             self.release(self._waiting.popleft())
-        await asyncio.gather(*[channel.wait_exited(REAP_TIMEOUT) for channel in self._dying])
+        if self._zygote is not None and self._zygote.alive:  # else its children are gone, and nobody will tell
+            await asyncio.gather(*[channel.wait_exited(REAP_TIMEOUT) for channel in self._dying])
         if self._zygote is not None:
             await self._zygote.aclose()
             self._zygote = None
