@@ -30,12 +30,12 @@ HUMAN = {"refund": {"order_id"}}
 
 def decide(rule: Decide, request: ApprovalRequest = REQUEST) -> tuple[bool, dict[str, str]]:
     reasons: dict[str, str] = {}
-    return asyncio.run(Approver(rule, reasons, {}).decide(request)), reasons
+    return asyncio.run(Approver(rule, HUMAN, reasons=reasons, advice={}).decide(request)), reasons
 
 
 def advised(rule: Decide, request: ApprovalRequest = REQUEST) -> dict[str, str]:
     advice: dict[str, str] = {}
-    asyncio.run(Approver(rule, {}, advice).decide(request))
+    asyncio.run(Approver(rule, HUMAN, reasons={}, advice=advice).decide(request))
     return advice
 
 
@@ -56,6 +56,8 @@ def test_a_call_that_nobody_decided_comes_with_the_entry_that_approves_it() -> N
         '[[approve]]\ntool = "refund"\narguments = { order_id = 7 }'
     }
     assert advised(deny) == {}
+    private = replace(REQUEST, arguments={"order_id": 7, "_cache": {}})
+    assert advised(nobody_there, private) == advised(nobody_there)
 
 
 def test_a_file_decides_by_the_arguments(tmp_path: Path) -> None:

@@ -18,15 +18,24 @@ Decide = Callable[[ApprovalRequest], Awaitable[Verdict]]
 class Approver:
     """Answers the boundary, and writes down why."""
 
-    def __init__(self, decide: Decide, reasons: dict[str, str], advice: dict[str, str]) -> None:
+    def __init__(
+        self,
+        decide: Decide,
+        names: Mapping[str, Collection[str]],
+        *,
+        reasons: dict[str, str],
+        advice: dict[str, str],
+    ) -> None:
         """
         Args:
             decide: asks whoever decides.
+            names: tools that ask for approval, with the names of their arguments.
             reasons: receives, by call id, why a call was approved or denied.
             advice: receives, by call id, the entry of a decision file that would have approved a denied call. It holds
                 the call's arguments.
         """
         self._decide = decide
+        self._names = names
         self._reasons = reasons
         self._advice = advice
 
@@ -35,7 +44,10 @@ class Approver:
         verdict = await self._decide(request)
         self._reasons[request.call_id] = verdict.reason
         if verdict.fix is not None:
-            self._advice[request.call_id] = f"{verdict.fix}\n{entry_text(request.tool, request.arguments)}"
+            # a request shows private fields of a model too, which no entry may name
+            known = self._names[request.tool]
+            arguments = {name: value for name, value in request.arguments.items() if name in known}
+            self._advice[request.call_id] = f"{verdict.fix}\n{entry_text(request.tool, arguments)}"
         return verdict.approved
 
 

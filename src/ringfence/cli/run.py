@@ -134,8 +134,12 @@ def _decide(approve: str, tools: Sequence[AnyTool]) -> Decide | None:
         case "ask":
             return None
         case path:
-            human = {tool.name: argument_names(tool) for tool in tools if tool.approval == "human"}
-            return by_file(read_decisions(Path(path), human))
+            return by_file(read_decisions(Path(path), _asking(tools)))
+
+
+def _asking(tools: Sequence[AnyTool]) -> dict[str, frozenset[str]]:
+    """Tools that ask for approval, with the names of their arguments."""
+    return {tool.name: argument_names(tool) for tool in tools if tool.approval == "human"}
 
 
 async def _execute(job: _Job, console: MessageConsole, results: Results) -> RunResult:
@@ -145,7 +149,7 @@ async def _execute(job: _Job, console: MessageConsole, results: Results) -> RunR
     title = "<standard input>" if options.script == "-" else brief(options.script, 200)
     reads = {tool.name for tool in job.tools if tool.effect == "read"}
     display = choose(console, reasons, reads, title, max(len(tool.name) for tool in job.tools))
-    approver = Approver(job.decide or _ask(job, console, display), reasons, advice)
+    approver = Approver(job.decide or _ask(job, console, display), _asking(job.tools), reasons=reasons, advice=advice)
     boundary = Boundary(tools=job.tools, sandbox=local(unsafe=True), approve=approver.decide)
     boundary.on(SHOWN, display.on_event)
     enclave = Enclave(
