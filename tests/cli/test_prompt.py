@@ -176,3 +176,9 @@ def test_nothing_that_others_wrote_is_obeyed() -> None:
 
 def test_a_call_without_arguments_says_so() -> None:
     assert "no arguments" in shown(request())
+
+
+def test_a_long_argument_does_not_push_short_ones_out_of_sight_of_the_question() -> None:
+    text = shown(request(amount=5, note="x" * 100_000, to="ada"))
+    assert text.index("amount") > text.rindex("xxx")
+    assert text.index("amount") < text.index("ada")

@@ -25,6 +25,9 @@ from ringfence.ports import ApprovalRequest, Effect
 VALUE_WIDTH: Final = 56
 """Characters of JSON on one line of the table: with an argument's name beside it, it fits 80 columns."""
 
+LONG_VALUE: Final = 1_000
+"""Characters from which a value is shown above the shorter ones: it must not push them out of sight of the question."""
+
 _EFFECTS: Final[dict[Effect | None, str]] = {
     "read": "only reads",
     "write": "changes something outside",
@@ -100,6 +103,7 @@ def _arguments(request: ApprovalRequest) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False, pad_edge=False)
     table.add_column("argument", overflow="fold", ratio=None)
     table.add_column("value", overflow="fold")
-    for name, value in request.arguments.items():
-        table.add_row(Text(safe(name), style="bold"), Text(json_text(value, width=VALUE_WIDTH)))
+    shown = [(name, json_text(value, width=VALUE_WIDTH)) for name, value in request.arguments.items()]
+    for name, text in sorted(shown, key=lambda pair: len(pair[1]) < LONG_VALUE):
+        table.add_row(Text(safe(name), style="bold"), Text(text))
     return table
