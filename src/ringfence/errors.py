@@ -1,8 +1,9 @@
 """Every way in which ringfence says no, sorted by whose fault it is.
 
 One closed set of codes (`CODES`), one record that travels (`ErrorInfo`), one family of exceptions for callers who
-want `raise`. Codes are set by the host: nothing that a guest or a tool raises can produce one. This module knows
-neither tools nor sandboxes; everybody above imports it.
+want `raise`. Codes of calls are set by the host: nothing that a guest or a tool raises can produce one. Of a script's
+run, three rest on the guest's word and can only fail its own run: `script_rejected` (before any call), `memory_limit`,
+`result_too_large`. This module knows neither tools nor sandboxes; everybody above imports it.
 """
 
 from __future__ import annotations

@@ -165,7 +165,9 @@ def _rejected(frame: Failed) -> ErrorInfo:
         {"code": one.code, "line": one.line, "column": one.column, "message": one.message, "fix": one.fix}
         for one in frame.findings
     ]
-    lines = "; ".join(f"line {one['line']}: {one['message']}" for one in findings) or frame.message
+    lines = frame.message  # of the first, whose place is the error's
+    if len(findings) > 1:
+        lines = "; ".join(f"line {one['line']}: {one['message']}" for one in findings)
     hint = findings[0]["fix"] if findings else None
     text = f"the script was refused before anything ran: {lines}"
     return run_error("script_rejected", text, hint=str(hint) if hint else None, line=frame.line, findings=findings)
