@@ -523,3 +523,23 @@ def test_a_failing_sibling_does_not_leave_others_running() -> None:
             assert (ended, open_.statistics().gate.running) == (["cancelled"], 0)
 
     run(body)
+
+
+def test_progress_is_an_event_with_the_share_and_without_the_text() -> None:
+    @rf.tool(effect="read")
+    async def slow(ctx: rf.ToolContext) -> int:
+        """Work."""
+        ctx.progress(0.25, "secret")
+        ctx.progress(7)
+        return 1
+
+    async def body() -> list[rf.Event]:
+        seen: list[rf.Event] = []
+        async with rf.Boundary([slow], sandbox=rf.local(unsafe=True)) as boundary:
+            boundary.on("tool.progress", seen.append)
+            await boundary.call("slow")
+        return seen
+
+    seen = asyncio.run(body())
+    assert "secret" not in repr(seen)
+    assert [(event.tool, event.meta["fraction"]) for event in seen] == [("slow", 0.25), ("slow", 1.0)]

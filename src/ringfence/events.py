@@ -17,6 +17,7 @@ EventType = Literal[
     "tool.completed",
     "tool.failed",
     "tool.rejected",
+    "tool.progress",
     "approval.required",
     "approval.granted",
     "approval.denied",

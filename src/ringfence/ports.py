@@ -15,7 +15,8 @@ import msgspec
 from ringfence.errors import ErrorInfo, Issue, Status, exception_for
 
 Effect = Literal["read", "write"]
-"""`read`: may run again freely. `write`, and undeclared: may have happened even when the call failed."""
+"""`read`: may run again freely. `write`: may have happened even when the tool raised. Undeclared: recovered and timed out
+as a write, retried as the seed says."""
 
 
 class Signal(Protocol):

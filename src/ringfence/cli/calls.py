@@ -115,5 +115,5 @@ def _phase(event: Event, reads: Collection[str]) -> Phase | None:
             return "unknown" if lost else "failed"
         case "tool.rejected":
             return "refused"
-        case "approval.denied" | "run.started" | "run.finished":
+        case "approval.denied" | "tool.progress" | "run.started" | "run.finished":
             return None

@@ -47,5 +47,5 @@ class ToolContext:
         self.on_log(message)
 
     def progress(self, fraction: float, message: str = "") -> None:
-        """Report how much of the work is done, from 0.0 to 1.0. Delivered as given."""
+        """Report how much of the work is done, from 0.0 to 1.0: a `tool.progress` event; the text goes where `log` goes."""
         self.on_progress(fraction, message)

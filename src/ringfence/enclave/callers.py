@@ -47,7 +47,8 @@ class GateCaller:
             return _error_answer(error.info(), "refused")
         if outcome.error is not None:
             return _error_answer(outcome.error, outcome.status, outcome.cause)
-        return _within(outcome.encoded or b"null", self._budget)
+        ran = "failed" if self._effects.get(name) == "read" else "unknown"  # its effect is there, whatever is unusable
+        return _within(outcome.encoded or b"null", self._budget, ran)
 
 
 class HandlerCaller:
@@ -92,7 +93,7 @@ class HandlerCaller:
             data = self._output.dump(value)
         except values.ValueRefused as refused:
             return _error_answer(_bad_result(refused), "failed")
-        return _within(data, self._budget)
+        return _within(data, self._budget, "failed")
 
     async def _answer(self, handler: ToolHandler, name: str, args: Any) -> Any:
         """A handler that is not asynchronous may block, and the deadline must not wait for it: it gets a thread."""
@@ -136,15 +137,16 @@ def _error_answer(error: ErrorInfo, status: Status, cause: BaseException | None 
     )
 
 
-def _within(data: bytes, budget: ValueBudget) -> Answer:
-    """A result as JSON text, unless it is too large for the channel: then it is the tool's failure."""
+def _within(data: bytes, budget: ValueBudget, ran: Status) -> Answer:
+    """A result as JSON text, unless it is too large for the channel: then the call ended as `ran` says."""
     try:
         values.check_text(data, budget)
     except values.ValueRefused as refused:
-        return _error_answer(_bad_result(refused), "failed")
+        return _error_answer(_bad_result(refused), ran)
     return Answer(value=data)
 
 
 def _bad_result(refused: values.ValueRefused) -> ErrorInfo:
     hint = "return less: filter or page in the tool" if refused.too_large else None
-    return ErrorInfo(code="bad_result", message=f"the tool's result was refused: {refused}", hint=hint)
+    text = f"the tool ran to its end, and its result was refused: {refused}"
+    return ErrorInfo(code="bad_result", message=text, hint=hint)

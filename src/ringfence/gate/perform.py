@@ -10,6 +10,7 @@ import asyncio
 import copy
 import logging
 from collections.abc import Callable
+from functools import partial
 from types import CoroutineType
 from typing import Any, Final, cast
 
@@ -56,8 +57,15 @@ _FALLBACK: Final = as_output_schema(UNDECLARED, "on_error")
 class Means:
     """What every call of a gate shares."""
 
-    def __init__(self, *, clock: Callable[[], float], approval_timeout: float | None) -> None:
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float],
+        approval_timeout: float | None,
+        progress: Callable[[LiveCall, float, str], None],
+    ) -> None:
         self.clock = clock
+        self.progress = progress
         self.approval_timeout = approval_timeout
         self.attempts = Attempts()
         self.threads = DaemonThreads("ringfence-handler")
@@ -154,6 +162,7 @@ def _context(call: LiveCall, entry: Entry, number: int, signal: AbortSignal, mea
         deadline=None if timeout is None else means.clock() + timeout,
         signal=signal,
         on_log=entry.log,
+        on_progress=partial(means.progress, call),
     )
 
 

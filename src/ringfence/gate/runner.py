@@ -108,7 +108,7 @@ class Gate:
         self.hub = hub if hub is not None else EventHub()
         human = approver(approve, "approve") if approve is not None else None
         timeout = None if approval_timeout is None else parse_seconds(approval_timeout, "approval_timeout")
-        self._means = perform.Means(clock=clock, approval_timeout=timeout)
+        self._means = perform.Means(clock=clock, approval_timeout=timeout, progress=self._progress)
         self._entries = {
             tool.name: entry_for(tool, sandbox=sandbox, human=human, log=partial(_tool_log.info, "%s: %s", tool.name))
             for tool in tools
@@ -310,6 +310,17 @@ class Gate:
             meta["line"] = origin.position.line
         tool = call.name if entry is not None else None  # else it is the caller's own text
         self.hub.emit(Notice(what.type, tool, origin.session_id, MappingProxyType(meta)))
+
+    def _progress(self, call: LiveCall, fraction: float, message: str) -> None:
+        """A tool reports: the share goes to whoever asked for `tool.progress`, the text to the tools' log."""
+        share = min(max(float(fraction), 0.0), 1.0)
+        if message and call.entry is not None:
+            call.entry.log(f"{share:.0%} {message}")
+        if self.hub.wants("tool.progress"):
+            meta: dict[str, Any] = {"call_id": call.call_id, "fraction": share}
+            if call.origin.run_id is not None:
+                meta["run_id"] = call.origin.run_id
+            self.hub.emit(Notice("tool.progress", call.name, call.origin.session_id, MappingProxyType(meta)))
 
     def _outcome(self, call: LiveCall, state: State) -> Outcome:
         assert isinstance(state, Done)
