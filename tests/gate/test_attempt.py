@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from ringfence.gate import attempt as module
-from ringfence.gate.attempt import Attempt, Attempts, Stop, Stopped
+from ringfence.gate.attempt import Attempt, Attempts, InPlace, Stop, Stopped
 from tests.gate.kit import run
 
 
@@ -361,3 +361,62 @@ async def _forever() -> None:
 
 async def _return(value: int) -> int:
     return value
+
+
+# --- in the caller's own task ---
+
+
+async def forever(seen: list[str]) -> None:
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        seen.append("told")
+        raise
+
+
+def test_code_in_its_callers_task_returns_what_it_returns() -> None:
+    async def five() -> int:
+        await asyncio.sleep(0)
+        return 5
+
+    async def body() -> tuple[int, int]:
+        attempts = Attempts()
+        return await InPlace(five(), attempts), len(attempts.waiting)
+
+    assert asyncio.run(body()) == (5, 0)
+
+
+def test_a_stop_reaches_code_in_its_callers_task_and_leaves_the_task_whole() -> None:
+    async def body() -> tuple[Stop, list[str], int, int]:
+        attempts, seen = Attempts(), list[str]()
+        asyncio.get_running_loop().call_soon(attempts.stop_all, Stop.CLOSING)
+        with pytest.raises(Stopped) as caught:
+            await InPlace(forever(seen), attempts)
+        task = asyncio.current_task()
+        assert task is not None
+        return caught.value.why, seen, task.cancelling(), len(attempts.waiting)
+
+    assert asyncio.run(body()) == (Stop.CLOSING, ["told"], 0, 0)
+
+
+def test_the_hosts_cancellation_and_the_codes_own_are_told_apart_in_place() -> None:
+    async def own() -> None:
+        raise asyncio.CancelledError
+
+    async def body() -> list[bool]:
+        attempts, kinds = Attempts(), list[bool]()
+        for code in (own(), forever([])):
+            attempt = InPlace(code, attempts)
+
+            async def call(attempt: InPlace = attempt) -> None:
+                await attempt
+
+            task = asyncio.create_task(call())
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            kinds.append(attempt.cancelled)
+        return kinds
+
+    assert asyncio.run(body()) == [False, True]

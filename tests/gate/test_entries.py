@@ -58,6 +58,14 @@ def test_only_declared_results_are_compared() -> None:
 
 def test_a_call_begins_with_nothing_known() -> None:
     call = LiveCall(
-        name="pay", entry=None, origin=ORIGIN, call_id="c", signal=None, watch=None, encode=False, began=5.0
+        name="pay",
+        entry=None,
+        origin=ORIGIN,
+        call_id="c",
+        signal=None,
+        watch=None,
+        encode=False,
+        own_task=False,
+        began=5.0,
     )
     assert (call.since, call.value, call.result, call.refusal, call.cause, call.cancelled) == (5.0, *[None] * 5)

@@ -42,7 +42,9 @@ class GateCaller:
 
     async def call(self, name: str, args: bytes, origin: Origin, call_id: str, watch: CallWatch) -> Answer:
         try:
-            outcome = await self._gate.call(name, args, origin=origin, call_id=call_id, watch=watch, encode=True)
+            outcome = await self._gate.call(
+                name, args, origin=origin, call_id=call_id, watch=watch, encode=True, own_task=True
+            )
         except ConfigError as error:  # the boundary was closed meanwhile
             return _error_answer(error.info(), "refused")
         if outcome.error is not None:

@@ -48,7 +48,7 @@ class Attempts:
     """The attempts of one gate that wait for something, and those left behind."""
 
     def __init__(self) -> None:
-        self.waiting: set[Attempt] = set()
+        self.waiting: set[Attempt | InPlace] = set()
         self.abandoned: set[asyncio.Task[None]] = set()
         """Still running, although nobody waits for them."""
         self.abandoned_total = 0
@@ -72,6 +72,58 @@ class Attempts:
         self.abandoned.discard(task)
         if not task.cancelled():
             task.exception()  # retrieved, so that nothing is logged about it
+
+
+class InPlace:
+    """One coroutine, run in its caller's task, which exists for this call alone and may be left behind as it is.
+
+    A script's calls have such tasks; a second one each would cost a tenth of a large gather. Raises as `Attempt` does.
+    Has no timeout: who gives up is whoever made the task.
+    """
+
+    __slots__ = ("_attempts", "_code", "_loop", "_task", "cancelled", "on_stop", "stopped")
+
+    def __init__(self, code: Coroutine[Any, Any, Any], attempts: Attempts) -> None:
+        self._code = code
+        self._attempts = attempts
+        self.stopped: Stop | None = None
+        self.cancelled = False
+        self.on_stop: Callable[[str], None] | None = None
+        self._task: asyncio.Task[Any] | None = None
+
+    def stop(self, why: Stop) -> None:
+        """Ask the code to end. From any thread; does nothing when it is not running."""
+        if self._task is not None:
+            with contextlib.suppress(RuntimeError):  # its loop is closed, so it has ended
+                self._loop.call_soon_threadsafe(self._stop, why)
+
+    def _stop(self, why: Stop) -> None:
+        if self._task is None or self.stopped is not None:
+            return
+        self.stopped = why
+        if self.on_stop is not None:
+            self.on_stop(why.value)
+        self._task.cancel()
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        self._loop = asyncio.get_running_loop()
+        task = self._task = asyncio.current_task(self._loop)
+        assert task is not None
+        self._attempts.waiting.add(self)
+        value: Any = None
+        try:
+            value = yield from self._code.__await__()
+        except asyncio.CancelledError:
+            if self.stopped is None:
+                self.cancelled = task.cancelling() > 0
+                raise
+        finally:
+            self._task = None
+            self._attempts.waiting.discard(self)
+        if self.stopped is not None:
+            task.uncancel()
+            raise Stopped(self.stopped) from None
+        return value
 
 
 class Attempt:

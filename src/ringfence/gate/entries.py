@@ -82,6 +82,7 @@ class LiveCall:
         "entry",
         "name",
         "origin",
+        "own_task",
         "reason",
         "refusal",
         "result",
@@ -101,6 +102,7 @@ class LiveCall:
         signal: Signal | None,
         watch: CallWatch | None,
         encode: bool,
+        own_task: bool,
         began: float,
     ) -> None:
         self.name = name
@@ -111,6 +113,7 @@ class LiveCall:
         self.signal = signal
         self.watch = watch
         self.encode = encode
+        self.own_task = own_task
         self.began = began
         self.since = began
         """When the present attempt, or question, began."""

@@ -21,7 +21,7 @@ from ringfence.contract.output import as_output_schema
 from ringfence.contract.tool import Tool
 from ringfence.errors import ToolTimeoutError
 from ringfence.gate.approval import decide, in_place
-from ringfence.gate.attempt import Attempt, Attempts, Stop, Stopped
+from ringfence.gate.attempt import Attempt, Attempts, InPlace, Stop, Stopped
 from ringfence.gate.entries import Entry, LiveCall
 from ringfence.gate.explain import class_name
 from ringfence.gate.retry import classify
@@ -108,12 +108,16 @@ async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
     tool = entry.tool
     signal = AbortSignal(call.signal)
     body = _Body(tool, _context(call, entry, number, signal, means))
-    attempt: Attempt | None = None
+    attempt: Attempt | InPlace | None = None
     try:
         value = call.value if entry.plan.max_attempts == 1 else copy.deepcopy(call.value)
         assert entry.driver is not None
         code = entry.driver.run(body.on_loop if tool.is_async else body.in_thread, [value], signal=signal)
-        attempt = Attempt(code if type(code) is CoroutineType else _awaiting(code), means.attempts, tool.timeout)
+        coroutine = code if type(code) is CoroutineType else _awaiting(code)
+        if call.own_task and tool.timeout is None:
+            attempt = InPlace(coroutine, means.attempts)
+        else:
+            attempt = Attempt(coroutine, means.attempts, tool.timeout)
         attempt.on_stop = signal.abort
         result = await attempt
     except Stopped as stopped:

@@ -163,6 +163,7 @@ class Gate:
         watch: CallWatch | None = None,
         signal: Signal | None = None,
         encode: bool = False,
+        own_task: bool = False,
     ) -> Outcome:
         """Govern one call from request to outcome.
 
@@ -172,6 +173,7 @@ class Gate:
             call_id: names the call in events; a fresh one by default.
             watch: hears when a decision is waited for.
             signal: asks the call to stop: before it runs it is refused, while it runs the tool sees it.
+            own_task: the task that awaits this was made for this call alone, and its maker can leave it behind.
             encode: also dump the result, into `Outcome.encoded`; one that cannot be dumped is a `bad_result`.
 
         Raises:
@@ -188,6 +190,7 @@ class Gate:
             signal=signal,
             watch=watch,
             encode=encode,
+            own_task=own_task,
             began=self._clock(),
         )
         self._calls.add(call)

@@ -16,6 +16,7 @@ from typing import Any, Final, NoReturn
 READ_BYTES: Final = 1 << 16
 PRINT_BYTES: Final = 1 << 18
 """Characters of text in one print frame at most."""
+MOST_QUEUED: Final = 24
 PRINT_FLUSH_BYTES: Final = 4096
 PRINT_FLUSH_SECONDS: Final = 0.1
 
@@ -47,9 +48,11 @@ class Channel:
     # out
 
     def queue(self, payload: str) -> None:
-        """Send with the next flush."""
+        """Send with the next flush, which comes at once when many frames wait: the host begins while a gather goes on."""
         data = payload.encode()
         self._out.append(len(data).to_bytes(4, "big") + data)
+        if len(self._out) >= MOST_QUEUED:
+            self.flush()
 
     def print(self, text: str) -> None:
         """Collect printed text; sent when it is 4 KiB or 100 ms old, before a call or a sleep, and at the end."""
