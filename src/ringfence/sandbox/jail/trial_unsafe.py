@@ -32,7 +32,7 @@ def run(_arguments: list[str]) -> None:
     """Try everything and print the findings."""
     machine = platform.machine()
     if not is_known(machine):
-        raise NotImplementedError(machine)
+        raise RuntimeError(f"{machine} has no table of system calls")
     found: dict[str, str | int] = {"landlock": 0}
     try:
         found["landlock"] = abi = landlock_unsafe.abi(machine)
