@@ -211,7 +211,7 @@ def _names(frame: FrameType) -> Mapping[str, Any]:
     """What `locals()` gives: the body of a script is a function whose names are all global."""
     code = frame.f_code
     at_top = code.co_filename == FILENAME and code.co_name == TOP
-    return frame.f_globals if at_top else frame.f_locals
+    return frame.f_globals if at_top else dict(frame.f_locals)
 
 
 def _install_names() -> None:
