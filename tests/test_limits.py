@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ringfence.errors import ConfigError
-from ringfence.limits import LEVELS, MIB, LevelDefaults, parse_count, parse_seconds, parse_size
+from ringfence.limits import LEVELS, MIB, LevelDefaults, parse_count, parse_seconds, parse_size, parse_text
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,10 @@ def test_levels_are_those_of_the_catalogue() -> None:
         "STANDARD": LevelDefaults(timeout=30.0, max_tool_calls=100, output=1024 * kib),
         "PERMISSIVE": LevelDefaults(timeout=60.0, max_tool_calls=1_000, output=10 * 1024 * kib),
     } == LEVELS
+
+
+@pytest.mark.parametrize("value", ["", None, 5, b"s", True])
+def test_what_is_no_text_is_refused_by_name(value: Any) -> None:
+    with pytest.raises(ConfigError, match="session_id must be text that is not empty"):
+        parse_text(value, "session_id")
+    assert parse_text("s", "session_id") == "s"

@@ -1,7 +1,7 @@
 """The door: tools, a sandbox, and an approval handler, wired into one object with a life.
 
-The only file that knows a gate and drivers at once; it decides nothing about a call. Hosts use it directly, and
-enclaves reach tools through its `gate`.
+Wires a gate to its drivers and decides nothing about a call; besides it only `enclave.facade` does, for tools of its
+own. Hosts use it directly, and enclaves reach tools through its `gate`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ringfence.contract.tool import Tool
 from ringfence.contract.toolset import Toolset
 from ringfence.enclave.facade import Enclave, EnclaveOptions
 from ringfence.enclave.results import RunResult
-from ringfence.errors import ConfigError
-from ringfence.gate.hub import EventHub, EventStream, Filter, Handler, HubStatistics
+from ringfence.gate.hub import EventStream, Filter, Handler, HubStatistics
 from ringfence.gate.runner import Gate, GateStatistics
+from ringfence.limits import parse_text
 from ringfence.ports import ApprovalHandler, Driver, Origin, Outcome, Signal
 
 _NO_ARGS: Final[Mapping[str, Any]] = {}
@@ -68,7 +68,6 @@ class Boundary:
             sandbox=check_sandbox(sandbox, "boundary"),
             approve=approve,
             approval_timeout=approval_timeout,
-            hub=EventHub(),
         )
         self._sessions = f"session-{secrets.token_hex(8)}-"
         self._numbers = itertools.count(1)
@@ -113,8 +112,8 @@ class Boundary:
         origin = Origin(
             session_id=f"{self._sessions}{next(self._numbers)}"
             if session_id is None
-            else _text(session_id, "session_id"),
-            principal=None if principal is None else _text(principal, "principal"),
+            else parse_text(session_id, "session_id"),
+            principal=None if principal is None else parse_text(principal, "principal"),
         )
         return await self._gate.call(name, _arguments(args), origin=origin, signal=signal)
 
@@ -210,9 +209,3 @@ def _arguments(args: Any) -> object:
         raise
     except BaseException:  # noqa: BLE001  (a mapping that cannot be read is no arguments, whatever it raises)
         return given
-
-
-def _text(value: object, field: str) -> str:
-    if type(value) is not str or not value:
-        raise ConfigError(f"{field} must be text that is not empty, not {type(value).__name__}")
-    return value

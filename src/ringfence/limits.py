@@ -70,6 +70,17 @@ def parse_count(value: object, field: str, *, least: int = 0) -> int:
     return value
 
 
+def parse_text(value: object, field: str) -> str:
+    """Text that is not empty.
+
+    Raises:
+        ConfigError: anything else; the message names `field`.
+    """
+    if type(value) is not str or not value:
+        raise ConfigError(f"{field} must be text that is not empty, not {type(value).__name__}")
+    return value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueBudget:
     """How large one value on the wire may be. Checked before parsing (bytes, nodes) and after (depth)."""

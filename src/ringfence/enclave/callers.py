@@ -13,9 +13,11 @@ from types import MappingProxyType
 from typing import Any
 
 from ringfence import values
+from ringfence.contract.calling import is_async
 from ringfence.contract.hints import UNDECLARED
 from ringfence.contract.output import PydanticOutput
 from ringfence.enclave.protocol import clip
+from ringfence.enclave.results import in_doubt
 from ringfence.errors import CODES, ConfigError, ErrorInfo, Family, Status, ToolError
 from ringfence.gate.runner import Gate
 from ringfence.limits import ValueBudget
@@ -49,8 +51,7 @@ class GateCaller:
             return _error_answer(error.info(), "refused")
         if outcome.error is not None:
             return _error_answer(outcome.error, outcome.status, outcome.cause)
-        ran = "failed" if self._effects.get(name) == "read" else "unknown"  # its effect is there, whatever is unusable
-        return _within(outcome.encoded or b"null", self._budget, ran)
+        return _within(outcome.encoded or b"null", self._budget, in_doubt(self._effects.get(name)))
 
 
 class HandlerCaller:
@@ -60,9 +61,7 @@ class HandlerCaller:
         self._handler = handler
         self._budget = budget
         self._output = PydanticOutput(UNDECLARED, "tool_handler")
-        self._is_async = inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(
-            getattr(handler, "__call__", None)  # noqa: B004 - an object with an asynchronous __call__
-        )
+        self._is_async = handler is not None and is_async(handler)
         self._threads = DaemonThreads("ringfence-tool-handler")
 
     def catalogue(self) -> None:

@@ -28,7 +28,7 @@ from ringfence.errors import ConfigError, ErrorInfo
 from ringfence.events import Event, EventType
 from ringfence.gate.hub import EventHub, EventStream, Filter, Handler
 from ringfence.gate.runner import Gate
-from ringfence.limits import LEVELS, MIB, RunLimits, SecurityLevel, parse_count, parse_seconds, parse_size
+from ringfence.limits import LEVELS, MIB, RunLimits, SecurityLevel, parse_count, parse_seconds, parse_size, parse_text
 from ringfence.ports import ApprovalHandler, Driver, Origin
 from ringfence.sandbox.jail.plan import GuestLimits, JailPlan, Unenforceable, plan_guest
 from ringfence.sandbox.jail.probe_unsafe import probe
@@ -150,8 +150,8 @@ class Enclave:
         self._check_open()
         request = self._request(source, inputs)
         origin = Origin(
-            session_id=f"s_{secrets.token_hex(8)}" if session_id is None else _text(session_id, "session_id"),
-            principal=None if principal is None else _text(principal, "principal"),
+            session_id=f"s_{secrets.token_hex(8)}" if session_id is None else parse_text(session_id, "session_id"),
+            principal=None if principal is None else parse_text(principal, "principal"),
             run_id=request.run_id,
         )
         if (refused := self._too_long(source)) is not None:
@@ -395,7 +395,6 @@ def _gate(
         sandbox=check_sandbox(sandbox, "enclave"),
         approve=approve,
         approval_timeout=approval_timeout,
-        hub=EventHub(),
     )
     gate.start()
     return gate, True
@@ -418,9 +417,3 @@ def _never_started(error: ErrorInfo, run_id: str) -> RunResult:
     stats = RunStats(tool_call_count=0, duration=0.0, approval_wait=0.0, output_bytes=0, started_at=time.time())
     status: RunStatus = "interrupted" if error.code == "ABORTED" else "failed"
     return RunResult(success=False, error=error, stats=stats, status=status, run_id=run_id)
-
-
-def _text(value: object, field: str) -> str:
-    if type(value) is not str or not value:
-        raise ConfigError(f"{field} must be text that is not empty, not {type(value).__name__}")
-    return value

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from ringfence.enclave.hints import hint_for
 from ringfence.enclave.protocol import Failed, own_code
 from ringfence.errors import CODES, ErrorInfo, Status
+from ringfence.ports import Effect
 
 RunStatus = Literal["succeeded", "failed", "interrupted"]
 
@@ -66,6 +67,11 @@ class RunResult:
     """In the order in which they were made."""
     status: RunStatus
     run_id: str
+
+
+def in_doubt(effect: Effect | None) -> Status:
+    """How a call ended that had started and has no usable end: only of a read is it certain that nothing happened."""
+    return "failed" if effect == "read" else "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

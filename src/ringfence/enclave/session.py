@@ -308,11 +308,8 @@ class ScriptSession:
         self._recorded[call.number] = call
 
     def _record_interrupted(self, call: _Call) -> None:
-        if call.undecided:
-            status: Status = "refused"
-        else:
-            status = "failed" if self._caller.effects().get(call.name) == "read" else "unknown"
-        self._record(call, status, "interrupted")
+        effect = self._caller.effects().get(call.name)
+        self._record(call, "refused" if call.undecided else results.in_doubt(effect), "interrupted")
 
     # the clock
 

@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ringfence.contract.calling import is_async
 from ringfence.errors import ConfigError
 from ringfence.events import EVENT_TYPES, SEED_TYPES, Event, EventType
 
@@ -250,9 +251,7 @@ class _HandlerSubscriber:
         self.types = types
         self._hub = hub
         self._handler = handler
-        self._is_async = inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(
-            getattr(handler, "__call__", None)  # noqa: B004  (an object with an async __call__)
-        )
+        self._is_async = is_async(handler)
         self._limit = limit
         self._waiting: deque[tuple[Event, Awaitable[object] | None]] = deque()
         self._lock = threading.Lock()

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from types import CodeType
 from typing import Any, Final
 
+from ringfence.contract.calling import is_async
 from ringfence.errors import ConfigError, SandboxFault
 from ringfence.ports import Signal
 from ringfence.sandbox.guarantees import Guarantees
@@ -62,7 +62,7 @@ class LocalUnsafe:
             SandboxFault: `sandbox_unavailable`, too many synchronous calls were abandoned and are still running.
         """
         del signal
-        if _is_async(fn):
+        if is_async(fn):
             return await fn(*args)
         try:
             value = await self._threads.call(fn, args)
@@ -80,10 +80,3 @@ class LocalUnsafe:
 
     async def aclose(self) -> None:
         """Nothing to free: threads end on their own, or with the process."""
-
-
-def _is_async(fn: Callable[..., Any]) -> bool:
-    code = getattr(fn, "__code__", None)  # the usual case first: `inspect` takes several times as long
-    if type(code) is CodeType and code.co_flags & inspect.CO_COROUTINE:
-        return True
-    return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(getattr(fn, "__call__", None))  # noqa: B004
