@@ -5,6 +5,10 @@ The names below are the public interface; everything else may change without not
 
 from ringfence.boundary import Boundary as Boundary
 from ringfence.boundary import BoundaryStatistics as BoundaryStatistics
+from ringfence.contract.approvers import all_of as all_of
+from ringfence.contract.approvers import any_of as any_of
+from ringfence.contract.approvers import veto as veto
+from ringfence.contract.backoff import Backoff as Backoff
 from ringfence.contract.context import ToolContext as ToolContext
 from ringfence.contract.tool import Tool as Tool
 from ringfence.contract.tool import tool as tool
@@ -33,9 +37,15 @@ from ringfence.limits import SecurityLevel as SecurityLevel
 from ringfence.ports import ApprovalHandler as ApprovalHandler
 from ringfence.ports import ApprovalInfo as ApprovalInfo
 from ringfence.ports import ApprovalRequest as ApprovalRequest
+from ringfence.ports import Approve as Approve
+from ringfence.ports import Approvers as Approvers
 from ringfence.ports import Driver as Driver
+from ringfence.ports import Edit as Edit
 from ringfence.ports import Outcome as Outcome
+from ringfence.ports import Reject as Reject
+from ringfence.ports import Respond as Respond
 from ringfence.ports import Signal as Signal
+from ringfence.ports import Verdict as Verdict
 from ringfence.sandbox.local_unsafe import local as local
 
 __all__ = [
@@ -43,17 +53,23 @@ __all__ = [
     "ApprovalHandler",
     "ApprovalInfo",
     "ApprovalRequest",
+    "Approve",
+    "Approvers",
+    "Backoff",
     "Boundary",
     "BoundaryStatistics",
     "CallRecord",
     "ConfigError",
     "Driver",
+    "Edit",
     "Enclave",
     "EnclaveOptions",
     "ErrorInfo",
     "Event",
     "Outcome",
     "Refusal",
+    "Reject",
+    "Respond",
     "RingfenceError",
     "RunResult",
     "RunStats",
@@ -71,6 +87,10 @@ __all__ = [
     "ToolTimeoutError",
     "ToolValidationError",
     "Toolset",
+    "Verdict",
+    "all_of",
+    "any_of",
     "local",
     "tool",
+    "veto",
 ]

@@ -19,6 +19,20 @@ Effect = Literal["read", "write"]
 as a write, retried as the seed says."""
 
 
+class Unfinished:
+    """What `validate` or `dump` answers when a validator is asynchronous: only awaiting can tell.
+
+    Whoever gets one awaits `awaitable`, within a deadline, and hands what comes out of it to `finish`, which answers
+    or raises as the method itself would have.
+    """
+
+    __slots__ = ("awaitable", "finish")
+
+    def __init__(self, awaitable: Awaitable[Any], finish: Callable[[Any], Any]) -> None:
+        self.awaitable = awaitable
+        self.finish = finish
+
+
 class Signal(Protocol):
     """A cooperative request to stop (`ctx.signal`)."""
 
@@ -72,7 +86,7 @@ class InputSchema(Protocol):
     """The arguments' contract: one validator and the JSON Schema published for it. Implementations: `contract.schema`."""
 
     def validate(self, data: bytes) -> Any:
-        """The typed value of canonical JSON bytes. Called exactly once per call.
+        """The typed value of canonical JSON bytes, or `Unfinished`. Called exactly once per call.
 
         Raises:
             InvalidInput: with every issue.
@@ -137,10 +151,50 @@ class ApprovalInfo:
     session_id: str
 
 
-ApprovalHandler = Callable[..., bool | Awaitable[bool]]
-"""`(input, info)` or one `ApprovalRequest`; only the value True approves. Sync or async."""
+@dataclass(frozen=True, slots=True)
+class Approve:
+    """A decision: the call may run, as it was shown. The same as True."""
 
-Approval = Literal["auto", "human"] | ApprovalHandler
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A decision: the call may run with these arguments in place of its own. They are validated like any others."""
+
+    args: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A decision: the call may not run, and the caller (often a model) is told why."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Respond:
+    """A decision: the call does not run; the caller gets this in place of a result."""
+
+    value: Any
+
+
+Verdict = bool | Approve | Edit | Reject | Respond
+"""What an approval handler answers. Anything that is not exactly one of these denies."""
+
+ApprovalHandler = Callable[..., Verdict | Awaitable[Verdict]]
+"""`(input, info)` or one `ApprovalRequest`. Sync or async."""
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """Several handlers that decide together; made by `any_of`, `all_of` and `veto`."""
+
+    rule: Literal["any_of", "all_of", "veto"]
+    members: tuple[ApprovalHandler | Combination, ...]
+
+
+Approvers = ApprovalHandler | Combination
+
+Approval = Literal["auto", "human"] | Approvers
 
 
 class Position(msgspec.Struct, frozen=True, kw_only=True, gc=False):

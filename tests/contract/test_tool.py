@@ -162,8 +162,8 @@ def test_replace_makes_another_tool_and_checks_it() -> None:
 
 
 def test_replace_knows_the_fields() -> None:
-    error = config_error(made().replace, retry=1)
-    assert (error.message, error.hint) == ("a tool has no field 'retry'", "use 'retries'")
+    error = config_error(made().replace, timeot=1)
+    assert (error.message, error.hint) == ("a tool has no field 'timeot'", "use 'timeout'")
 
 
 def test_the_digest_names_what_a_tool_promises_and_nothing_else() -> None:

@@ -6,14 +6,18 @@ approvers and drivers satisfy, not tools or gates. `contract.tool` calls the che
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from types import MappingProxyType
 from typing import Any, Final, cast
 
 from typing_extensions import TypedDict
 
+from ringfence.contract.backoff import Backoff
+from ringfence.contract.names import suggest
 from ringfence.errors import ConfigError
-from ringfence.limits import KIB
-from ringfence.ports import Approval, ApprovalHandler, Driver, Effect
+from ringfence.limits import KIB, parse_count, parse_seconds, parse_size
+from ringfence.ports import Approval, ApprovalHandler, Combination, Driver, Effect
 
 MAX_DESCRIPTION: Final = 16 * KIB
 """Characters. A description is read by a model with every request."""
@@ -22,6 +26,13 @@ MAX_DESCRIPTION: Final = 16 * KIB
 OnError = Callable[[Exception], Any]
 """Makes a result out of the last exception; sync or async."""
 
+RetryOn = type[BaseException] | tuple[type[BaseException], ...] | Callable[[BaseException], bool]
+"""Exceptions after which another attempt may help: classes, or a question that True answers."""
+
+
+_Check = Callable[[object, str], Any]
+"""`(value given, how errors name the tool)` to the value to keep."""
+
 
 class Rules(TypedDict, total=False):
     """Options that `Tool`, `@tool` and `Tool.from_function` share; what they mean is said at `Tool`."""
@@ -29,12 +40,31 @@ class Rules(TypedDict, total=False):
     output: Any
     timeout: float | None
     retries: int
+    retry_on: RetryOn | None
+    backoff: Backoff | float | None
+    total_timeout: float | None
     approval: Approval
     on_error: OnError | None
     sandbox: Driver | None
     effect: Effect | None
     idempotent: bool | None
+    lax: bool
+    max_concurrency: int | None
+    max_result: int | str | None
     tags: Iterable[str]
+
+
+def checked(options: Mapping[str, Any], label: str) -> dict[str, Any]:
+    """Every rule by name: the value given, checked, or else what holds without it. `output` is a schema, not a rule.
+
+    Raises:
+        ConfigError: the first rule that is wrong, or an option that there is not.
+    """
+    for option in options:
+        if option not in _CHECKS:
+            near = suggest(option, _CHECKS)
+            raise ConfigError(f"{label} has no option {option!r}", hint=f"use {near!r}" if near else None)
+    return {rule: check(options.get(rule, default), label) for rule, (check, default) in _CHECKS.items()}
 
 
 def check_description(value: object, label: str) -> str:
@@ -48,12 +78,36 @@ def check_description(value: object, label: str) -> str:
 def check_approval(value: object, label: str) -> Approval:
     if isinstance(value, str) and value in ("auto", "human"):
         return value
+    if isinstance(value, Combination):
+        return value
     if callable(value):
         return cast("ApprovalHandler", value)
     raise ConfigError(
         f"{label}: approval must be 'auto', 'human' or a callback, not {value!r:.60}",
         hint="use 'human' for a person's decision",
     )
+
+
+def check_retry_on(value: object, label: str) -> RetryOn | None:
+    if value is None or _are_exceptions(value) or (callable(value) and not isinstance(value, type)):
+        return cast("RetryOn | None", value)
+    raise ConfigError(
+        f"{label}: retry_on must be an exception class, a tuple of them, or a function, not {value!r:.60}",
+        hint="write retry_on=(ConnectionError, TimeoutError)",
+    )
+
+
+def _are_exceptions(value: object) -> bool:
+    classes = cast("tuple[object, ...]", value if isinstance(value, tuple) else (value,))
+    return len(classes) > 0 and all(isinstance(item, type) and issubclass(item, BaseException) for item in classes)
+
+
+def check_backoff(value: object, label: str) -> Backoff | None:
+    """A number is the same pause before every attempt."""
+    if value is None or isinstance(value, Backoff):
+        return value
+    seconds = parse_seconds(value, f"{label}: backoff")
+    return Backoff(first=seconds, factor=1.0, longest=seconds, jitter=0.0)
 
 
 def one_of(value: object, choices: tuple[object, ...], field: str) -> Any:
@@ -86,3 +140,38 @@ def check_sandbox(value: object, label: str) -> Driver | None:
             hint="give an instance, such as local(unsafe=True)",
         )
     return value
+
+
+def _check_on_error(value: object, label: str) -> OnError | None:
+    if value is None or callable(value):
+        return value
+    raise ConfigError(f"{label}: on_error must be callable, not {type(value).__name__}")
+
+
+def _or_none(parse: Callable[[object, str], Any], rule: str) -> _Check:
+    return lambda value, label: None if value is None else parse(value, f"{label}: {rule}")
+
+
+def _choice(rule: str, *choices: object) -> _Check:
+    return lambda value, label: one_of(value, choices, f"{label}: {rule}")
+
+
+_CHECKS: Final[Mapping[str, tuple[_Check, object]]] = MappingProxyType(
+    {
+        "retries": (lambda value, label: parse_count(value, f"{label}: retries"), 0),
+        "timeout": (_or_none(parse_seconds, "timeout"), None),
+        "retry_on": (check_retry_on, None),
+        "backoff": (check_backoff, None),
+        "total_timeout": (_or_none(parse_seconds, "total_timeout"), None),
+        "approval": (check_approval, "auto"),
+        "effect": (_choice("effect", "read", "write", None), None),
+        "idempotent": (_choice("idempotent", True, False, None), None),
+        "lax": (_choice("lax", True, False), False),
+        "max_concurrency": (_or_none(partial(parse_count, least=1), "max_concurrency"), None),
+        "max_result": (_or_none(parse_size, "max_result"), None),
+        "tags": (check_tags, ()),
+        "on_error": (_check_on_error, None),
+        "sandbox": (check_sandbox, None),
+    }
+)
+"""Rule to its check and its default, in the order in which mistakes are reported (first seed: numbers first)."""

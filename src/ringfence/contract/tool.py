@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from typing_extensions import ParamSpec, TypeVar, Unpack
 
 from ringfence.contract import calling, rules
+from ringfence.contract.backoff import Backoff
 from ringfence.contract.context import ToolContext
 from ringfence.contract.docstrings import read_docstring
 from ringfence.contract.function import FunctionInput
@@ -25,7 +26,7 @@ from ringfence.contract.output import as_output_schema
 from ringfence.contract.rules import OnError, Rules
 from ringfence.contract.schema import as_input_schema
 from ringfence.errors import ConfigError
-from ringfence.limits import KIB, ValueBudget, parse_count, parse_seconds
+from ringfence.limits import KIB, ValueBudget
 from ringfence.ports import Approval, Driver, Effect, InputSchema, OutputSchema
 from ringfence.values import ValueRefused, canonical, digest
 
@@ -56,6 +57,7 @@ class Tool(Generic[P, R]):
     __slots__ = (
         "_call",
         "approval",
+        "backoff",
         "definition_digest",
         "description",
         "effect",
@@ -63,13 +65,18 @@ class Tool(Generic[P, R]):
         "idempotent",
         "input",
         "is_async",
+        "lax",
+        "max_concurrency",
+        "max_result",
         "name",
         "on_error",
         "output",
         "retries",
+        "retry_on",
         "sandbox",
         "tags",
         "timeout",
+        "total_timeout",
     )
 
     name: str
@@ -83,6 +90,12 @@ class Tool(Generic[P, R]):
     """Seconds for one attempt; None does not bound it."""
     retries: int
     """Attempts after the first."""
+    retry_on: rules.RetryOn | None
+    """Exceptions that another attempt may mend; None leaves that to the rules for the tool's effect."""
+    backoff: Backoff | None
+    """Pauses between attempts; None makes the next one at once."""
+    total_timeout: float | None
+    """Seconds for all attempts and the pauses between them; None does not bound them."""
     approval: Approval
     on_error: OnError | None
     """Makes a fallback result out of the last exception, when all attempts failed."""
@@ -92,6 +105,12 @@ class Tool(Generic[P, R]):
     """`read` may be repeated freely; None, undeclared, is treated as `write`."""
     idempotent: bool | None
     """Whether running twice does no more than running once; None, undeclared, is treated as no."""
+    lax: bool
+    """Whether arguments are converted where that makes sense (`"7"` to 7), in place of being refused."""
+    max_concurrency: int | None
+    """Calls of it that a boundary runs at the same time; further ones wait their turn. None does not bound them."""
+    max_result: int | None
+    """Bytes that the JSON text of a result may have; None leaves the channel's own limit."""
     tags: tuple[str, ...]
     is_async: bool
     """Whether `execute` is a coroutine function."""
@@ -133,16 +152,7 @@ class Tool(Generic[P, R]):
         description: Any,
         input: Any,  # noqa: A002
         execute: Any,
-        *,
-        output: Any = None,
-        timeout: Any = None,
-        retries: Any = 0,
-        approval: Any = "auto",
-        on_error: Any = None,
-        sandbox: Any = None,
-        effect: Any = None,
-        idempotent: Any = None,
-        tags: Any = (),
+        **options: Any,
     ) -> None:
         """Check and keep everything, in the order name, description, numbers, rules, schemas.
 
@@ -154,11 +164,19 @@ class Tool(Generic[P, R]):
             output: Type of the result; None checks only that it can be dumped.
             timeout: Seconds, above zero.
             retries: Attempts after the first, at least zero.
-            approval: `"auto"`, `"human"`, or a callback that answers True to approve.
+            retry_on: Exception classes, or a function of the exception that answers True, for which another attempt
+                is made; None: every failure that the tool's effect allows to repeat.
+            backoff: Pauses between attempts: a `Backoff`, seconds, or None for none.
+            total_timeout: Seconds for all attempts together with their pauses, above zero.
+            approval: `"auto"`, `"human"`, a callback that answers True (or another decision) to approve, or several
+                under `any_of`, `all_of` or `veto`.
             on_error: Called with the last exception; what it returns becomes the result.
             sandbox: A driver; None uses the boundary's.
             effect: `"read"` or `"write"`.
             idempotent: Whether a repetition does no further harm.
+            lax: Convert arguments where that makes sense, in place of refusing them.
+            max_concurrency: Calls at the same time, at least 1.
+            max_result: Bytes, or a text such as `"64KB"`.
             tags: Words for filters and policies.
 
         Raises:
@@ -168,16 +186,9 @@ class Tool(Generic[P, R]):
         set_field = super().__setattr__
         set_field("name", str(name))
         set_field("description", rules.check_description(description, label))
-        set_field("retries", parse_count(retries, f"{label}: retries"))
-        set_field("timeout", None if timeout is None else parse_seconds(timeout, f"{label}: timeout"))
-        set_field("approval", rules.check_approval(approval, label))
-        set_field("effect", rules.one_of(effect, ("read", "write", None), f"{label}: effect"))
-        set_field("idempotent", rules.one_of(idempotent, (True, False, None), f"{label}: idempotent"))
-        set_field("tags", rules.check_tags(tags, label))
-        if on_error is not None and not callable(on_error):
-            raise ConfigError(f"{label}: on_error must be callable, not {type(on_error).__name__}")
-        set_field("on_error", on_error)
-        set_field("sandbox", rules.check_sandbox(sandbox, label))
+        output = options.pop("output", None)
+        for rule, value in rules.checked(options, label).items():
+            set_field(rule, value)
         set_field("input", as_input_schema(input, f"{label}: input"))
         if not callable(execute):
             raise ConfigError(f"{label}: execute must be callable, not {type(execute).__name__}")

@@ -1,0 +1,55 @@
+"""Several approval handlers that decide one call together.
+
+Makes and checks `ports.Combination` values; asking the members is `gate.approval`'s business. Pure.
+
+The rules, where an approval is True, `Approve`, `Edit` or `Respond`, a denial is False or `Reject`, and a handler that
+fails or answers anything else has not decided:
+
+- `any_of`: one approval is enough, and the first one counts, whatever the others say. Denied when nobody approves.
+- `all_of`: all must approve, and agree on what: members that edit differently, or of whom one answers in the tool's
+  place, do not. The first denial, or member that has not decided, ends it.
+- `veto`: one approval is enough, and a single denial, or member that has not decided, ends it; so all are heard.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from ringfence.errors import ConfigError
+from ringfence.ports import Approvers, Combination
+
+
+def any_of(*handlers: Approvers) -> Combination:
+    """Approved as soon as one of them approves (first seed: several handlers).
+
+    Raises:
+        ConfigError: no handler, or something that is none.
+    """
+    return _combined("any_of", handlers)
+
+
+def all_of(*handlers: Approvers) -> Combination:
+    """Approved when all of them approve the same call.
+
+    Raises:
+        ConfigError: no handler, or something that is none.
+    """
+    return _combined("all_of", handlers)
+
+
+def veto(*handlers: Approvers) -> Combination:
+    """Approved when at least one of them approves and none denies.
+
+    Raises:
+        ConfigError: no handler, or something that is none.
+    """
+    return _combined("veto", handlers)
+
+
+def _combined(rule: Literal["any_of", "all_of", "veto"], handlers: tuple[Any, ...]) -> Combination:
+    if not handlers:
+        raise ConfigError(f"{rule} needs at least one approval handler")
+    for position, handler in enumerate(handlers):
+        if not callable(handler) and not isinstance(handler, Combination):
+            raise ConfigError(f"{rule}: handler {position} must be callable, not {type(handler).__name__}")
+    return Combination(rule, tuple(handlers))
