@@ -19,6 +19,7 @@ LEVELS: tuple[tuple[str, int], ...] = (
     ("gate.states", 1),
     ("gate.machine", 1),
     ("gate.retry", 1),
+    ("gate.decisions", 1),
     ("gate.explain", 1),
     ("gate.shown", 1),
     ("enclave", 1),
