@@ -57,28 +57,33 @@ class Signal(Protocol):
 
 @runtime_checkable
 class Driver(Protocol):
-    """A place where a tool's function runs (first seed, "Driver contract"). Implementations: `sandbox.*`, users'."""
+    """A place where a tool's function runs (first seed, "Driver contract"). Implementations: `sandbox.*`, users'.
+
+    Two members are needed. A driver may have further ones, and is asked for each before it is used:
+
+    - `permissions`: what code may do there. A claim for reports, never enforcement.
+    - `guarantees()`: what is enforced, as a mapping of guarantee (`files`, `network`, `time`, …) to mechanism, `"none"`
+      where nothing is. A driver without it enforces nothing, as far as anybody knows.
+    - `aclose()`: frees what the place holds. Called once, when the last boundary that uses the driver closes, after
+      the last call has ended; afterwards the driver is refused.
+    - `reusable`: True, when the place is as good as new after `aclose`, which is then called once for every time that
+      no boundary uses it any more.
+    - `statistics()`: counts for `Boundary.statistics`.
+    """
 
     @property
     def name(self) -> str:
         """For messages and reports."""
         ...
 
-    @property
-    def permissions(self) -> object | None:
-        """What code may do there; None where nothing is limited."""
-        ...
+    def run(self, fn: Callable[..., Any], args: list[Any], *, signal: Signal | None = None) -> Awaitable[Any]:
+        """Call `fn(*args)` in this place, once, and give what it returns, awaited if it is awaitable.
 
-    def guarantees(self) -> Mapping[str, str]:
-        """What is enforced: guarantee (`kill`, `files`, `network`, …) to mechanism, `"none"` where nothing is."""
-        ...
-
-    async def run(self, fn: Callable[..., Any], args: list[Any], *, signal: Signal | None = None) -> Any:
-        """Call `fn(*args)` in this place and return what it returns, awaited if it is awaitable."""
-        ...
-
-    async def aclose(self) -> None:
-        """Free what the place holds. Called once, after the last call has ended."""
+        Args:
+            fn: an `async def`, or a function that may block.
+            args: one value, the validated arguments.
+            signal: says when to stop; the awaitable is cancelled besides.
+        """
         ...
 
 
@@ -268,6 +273,8 @@ class Outcome:
     call_id: str
     attempts: int = 0
     """Times the tool was started."""
+    edited: Mapping[str, Any] | None = None
+    """Arguments that ran in place of the caller's, since an approver changed them; None when nobody did."""
     duration: float = 0.0
     """Seconds from request to outcome."""
     encoded: bytes | None = field(default=None, repr=False, compare=False)

@@ -95,4 +95,24 @@ def test_a_driver_or_nothing_is_a_sandbox() -> None:
 @pytest.mark.parametrize("value", [Place, Nameless(), NoRun(), "local", True, lambda: None])
 def test_what_has_not_all_of_a_drivers_methods_is_no_sandbox(value: object) -> None:
     error = config_error(check_sandbox, value, "tool 'x'")
-    assert error.message.startswith("tool 'x': sandbox must be a driver (name, run, aclose), not ")
+    assert error.message.startswith("tool 'x': sandbox must be a driver (name, run), not ")
+
+
+class Bare:
+    name = "bare"
+
+    def run(self, fn: Any, args: list[Any], *, signal: Any = None) -> Any:
+        return fn(*args)
+
+
+def test_a_name_and_run_make_a_driver() -> None:
+    bare = Bare()
+    assert check_sandbox(bare, "tool 'x'") is bare
+
+
+@pytest.mark.parametrize("member", ["aclose", "guarantees"])
+def test_what_a_driver_has_besides_must_be_callable(member: str) -> None:
+    bare = Bare()
+    setattr(bare, member, None)
+    error = config_error(check_sandbox, bare, "tool 'x'")
+    assert error.message == f"tool 'x': {member} of the sandbox 'bare' must be a method, or be left out"

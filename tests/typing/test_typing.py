@@ -38,13 +38,15 @@ def complaints(file: str, workplace: Path) -> dict[int, list[str]]:
 
 
 @pytest.mark.slow
-def test_what_users_write_is_accepted(tmp_path: Path) -> None:
-    assert complaints("contract_ok.py", tmp_path) == {}
+@pytest.mark.parametrize("file", sorted(path.name for path in HERE.glob("*_ok.py")))
+def test_what_users_write_is_accepted(file: str, tmp_path: Path) -> None:
+    assert complaints(file, tmp_path) == {}
 
 
 @pytest.mark.slow
-def test_every_mistake_is_found_and_nothing_else(tmp_path: Path) -> None:
-    lines = (HERE / "contract_bad.py").read_text().splitlines()
+@pytest.mark.parametrize("file", sorted(path.name for path in HERE.glob("*_bad.py")))
+def test_every_mistake_is_found_and_nothing_else(file: str, tmp_path: Path) -> None:
+    lines = (HERE / file).read_text().splitlines()
     marked = {number for number, line in enumerate(lines, 1) if line.endswith("# error")}
     assert marked
-    assert set(complaints("contract_bad.py", tmp_path)) == marked
+    assert set(complaints(file, tmp_path)) == marked

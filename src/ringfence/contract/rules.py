@@ -132,13 +132,16 @@ def check_sandbox(value: object, label: str) -> Driver | None:
     if value is None:
         return None
     name = getattr(value, "name", None)
-    usable = isinstance(name, str) and name.strip()
+    usable = isinstance(name, str) and name.strip() and callable(getattr(value, "run", None))
     if isinstance(value, type) or not usable or not isinstance(value, Driver):
         shown = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
         raise ConfigError(
-            f"{label}: sandbox must be a driver (name, run, aclose), not {shown}",
+            f"{label}: sandbox must be a driver (name, run), not {shown}",
             hint="give an instance, such as local(unsafe=True)",
         )
+    for member in ("aclose", "guarantees"):
+        if not callable(getattr(value, member, len)):
+            raise ConfigError(f"{label}: {member} of the sandbox {name!r:.60} must be a method, or be left out")
     return value
 
 
