@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
@@ -50,6 +51,7 @@ class Boundary:
         sandbox: Driver | None = None,
         approve: ApprovalHandler | None = None,
         approval_timeout: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Wire the parts. Starts nothing.
 
@@ -59,6 +61,7 @@ class Boundary:
             approve: decides about tools with `approval="human"`: called with `(input, info)` or one
                 `ApprovalRequest`, asynchronous, or synchronous in a thread of its own. Only the value True approves.
             approval_timeout: seconds until an undecided call is denied; None waits for ever.
+            clock: monotonic seconds, for durations and `ctx.deadline`; tests pass an `rf.testing.FakeClock`.
 
         Raises:
             ConfigError: an argument is wrong, or two tools have the same name.
@@ -68,6 +71,7 @@ class Boundary:
             sandbox=check_sandbox(sandbox, "boundary"),
             approve=approve,
             approval_timeout=approval_timeout,
+            clock=clock,
         )
         self._sessions = f"session-{secrets.token_hex(8)}-"
         self._numbers = itertools.count(1)
