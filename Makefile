@@ -12,13 +12,16 @@ export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 INSTALL := $(PY) -m pip install -qq --no-user --constraint constraints.txt
 # without its dependencies: AgentDojo would bring every model client, and the suites need none
 AGENTDOJO := --no-deps --requirement benchmarks/agentdojo/requirements.txt
+# an environment of its own: some peers bring pytest plugins, which the tests must not load
+PEERS := .venv/peers
+INSTALL_PEERS := $(PEERS)/bin/python -m pip install -qq --no-user --constraint constraints.txt
 # a line from venv.sh becomes make's own error: one line, exit code 2
 VENV = $(call stop,$(shell PYTHON='$(PYTHON)' sh scripts/venv.sh 2>&1))
 stop = $(if $1,$(error $1))
 # what decides whether an environment is up to date
 PINS := pyproject.toml constraints.txt scripts/venv.sh
 
-.PHONY: help demo test check lint bench agentdojo docs clean
+.PHONY: help demo test check lint bench fuzz agentdojo docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -37,8 +40,11 @@ lint: .venv/.dev ## lint, format, strict types
 	@$(PY) -m ruff format --quiet --check . || { echo "ringfence: not formatted; run: .venv/bin/ruff format ." >&2; exit 1; }
 	@$(PY) -m basedpyright --level error
 
-bench: .venv/.runtime ## ratios against bare baselines; BENCH_QUICK=1 for a short run
-	@$(PY) -m benchmarks.bench
+bench: .venv/.peers ## ratios against bare baselines and other libraries; BENCH_QUICK=1 for a short run
+	@$(PEERS)/bin/python -m benchmarks.bench
+
+fuzz: .venv/.dev ## the random tests with their full counts (takes long)
+	@RINGFENCE_FUZZ=1 $(PY) -m pytest -q -k fuzz -o faulthandler_timeout=7200
 
 agentdojo: .venv/.agentdojo ## 56 tasks of the public AgentDojo suites through ringfence
 	@$(PY) -m benchmarks.agentdojo
@@ -55,6 +61,14 @@ clean: ## remove the environment and caches
 	@echo "ringfence: installing into .venv (once, about half a minute)" >&2
 	@$(INSTALL) --editable .
 	@touch $@
+
+.venv/.peers: $(PINS) benchmarks/peers/requirements.txt
+	$(VENV)@:
+	@echo "ringfence: installing into $(PEERS) (once, about a minute)" >&2
+	@$(PY) -m venv --clear $(PEERS)
+	@$(INSTALL_PEERS) --editable .
+	@if $(INSTALL_PEERS) --requirement benchmarks/peers/requirements.txt; then touch $@; \
+	else echo "ringfence: some libraries to compare with cannot be installed here; their rows are left out" >&2; fi
 
 .venv/.agentdojo: .venv/.runtime benchmarks/agentdojo/requirements.txt
 	@$(INSTALL) $(AGENTDOJO)

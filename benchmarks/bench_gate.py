@@ -1,16 +1,18 @@
 """What governing a call costs, against only validating its arguments and calling the function.
 
-A script's call and the baseline get the same JSON text; a host's call gets a dict. Ours has automatic approval, events with one subscriber, and no timeout; the
-baseline is one pydantic `TypeAdapter` and one `await`.
+A script's call and the baseline get the same JSON text; a host's call gets a dict. Ours has automatic approval, events
+with one subscriber, no timeout and no declared result, unless a row says otherwise; the baseline is one pydantic
+`TypeAdapter` and one `await`. `bench_peers` compares with other libraries.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
 from statistics import median
 from time import perf_counter
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -22,6 +24,19 @@ from ringfence.values import canonical
 
 _CALLS: Final = 500
 """In one block, between two looks at the clock."""
+_BAR: Final = 20.0
+"""Microseconds of a call without a timeout, a person, or a declared result."""
+_BARE: Final = "validate and call"
+_TEXT: Final = "governed call, JSON text"
+_OBJECT: Final = "boundary.call, Python object"
+_VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "boundary.call, declared result": {"output": int},
+    "boundary.call, timeout": {"timeout": 1.0},
+    "boundary.call, asynchronous approval": {"approval": "human"},
+}
+"""Options of the tool, by what the row is called."""
+
+Call = Callable[[], Awaitable[object]]
 
 
 class Order(BaseModel):
@@ -42,30 +57,52 @@ async def place_order(order: Order) -> int:
     return order.order_id
 
 
+async def approve(request: rf.ApprovalRequest) -> bool:
+    """Decides as fast as a handler can."""
+    return request.tool == "place_order"
+
+
 def measure() -> Iterable[Row]:
     """Microseconds per call: medians of blocks taken alternately."""
-    boundary = rf.Boundary(
-        [rf.Tool("place_order", "Place an order.", Order, place_order)], sandbox=rf.local(unsafe=True)
-    )
+    times = asyncio.run(_measured())
+    for name in (_TEXT, _OBJECT, *_VARIANTS):
+        is_plain = name not in _VARIANTS
+        yield Row(
+            name=f"gate: {name}",
+            ours=times[name],
+            baseline=times[_BARE],
+            baseline_name=_BARE,
+            bar=_BAR if is_plain else None,
+            bar_on="ours" if is_plain else "ratio",
+        )
+
+
+async def _measured() -> dict[str, float]:
+    adapter, text, origin = TypeAdapter(Order), canonical(_ARGS, ValueBudget()), Origin(session_id="bench")
+    async with AsyncExitStack() as stack:
+
+        async def host_call(options: Mapping[str, Any]) -> tuple[rf.Boundary, Call]:
+            boundary = await stack.enter_async_context(_boundary(options))
+            return boundary, lambda: boundary.call("place_order", _ARGS)
+
+        plain, from_host = await host_call({})
+        variants = {name: (await host_call(options))[1] for name, options in _VARIANTS.items()}
+        return await _alternate(
+            {
+                _BARE: lambda: place_order(adapter.validate_json(text, strict=True)),
+                _TEXT: lambda: plain.gate.call("place_order", text, origin=origin),
+                _OBJECT: from_host,
+                **variants,
+            }
+        )
+
+
+def _boundary(options: Mapping[str, Any]) -> rf.Boundary:
+    tool = rf.Tool("place_order", "Place an order.", Order, place_order, **options)
+    boundary = rf.Boundary([tool], sandbox=rf.local(unsafe=True), approve=approve)
     seen: list[str] = []
     boundary.on(None, lambda event: note(seen, event))
-    adapter = TypeAdapter(Order)
-    origin = Origin(session_id="bench")
-    text = canonical(_ARGS, ValueBudget())
-
-    async def from_script() -> object:
-        return await boundary.gate.call("place_order", text, origin=origin)
-
-    async def from_host() -> object:
-        return await boundary.call("place_order", _ARGS)
-
-    async def bare() -> object:
-        return await place_order(adapter.validate_json(text, strict=True))
-
-    text_call, host_call, baseline = asyncio.run(_alternate(from_script, from_host, bare))
-    what = "validate and call"
-    yield Row(name="gate: governed call, JSON text", ours=text_call, baseline=baseline, baseline_name=what)
-    yield Row(name="gate: boundary.call, Python object", ours=host_call, baseline=baseline, baseline_name=what)
+    return boundary
 
 
 def note(seen: list[str], event: rf.Event) -> None:
@@ -73,12 +110,12 @@ def note(seen: list[str], event: rf.Event) -> None:
     seen[:] = [event.type]
 
 
-async def _alternate(*calls: Callable[[], Awaitable[object]]) -> list[float]:
-    blocks: list[list[float]] = [[] for _ in calls]
+async def _alternate(calls: Mapping[str, Call]) -> dict[str, float]:
+    blocks: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(repetitions(40, 2)):
-        for call, taken in zip(calls, blocks, strict=True):
+        for name, call in calls.items():
             begin = perf_counter()
             for _ in range(_CALLS):
                 await call()
-            taken.append((perf_counter() - begin) / _CALLS * 1e6)
-    return [median(taken) for taken in blocks]
+            blocks[name].append((perf_counter() - begin) / _CALLS * 1e6)
+    return {name: median(taken) for name, taken in blocks.items()}
