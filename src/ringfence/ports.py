@@ -65,9 +65,8 @@ class Driver(Protocol):
     - `guarantees()`: what is enforced, as a mapping of guarantee (`files`, `network`, `time`, …) to mechanism, `"none"`
       where nothing is. A driver without it enforces nothing, as far as anybody knows.
     - `aclose()`: frees what the place holds. Called once, when the last boundary that uses the driver closes, after
-      the last call has ended; afterwards the driver is refused.
-    - `reusable`: True, when the place is as good as new after `aclose`, which is then called once for every time that
-      no boundary uses it any more.
+      the last call has ended. A boundary made later may use the driver again, and closes it again: `run` then opens
+      what it needs, or raises a `SandboxFault`.
     - `statistics()`: counts for `Boundary.statistics`.
     """
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import inspect
 import logging
 from collections.abc import Callable
 from functools import partial
@@ -112,7 +113,7 @@ async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
     try:
         value = call.value if entry.plan.max_attempts == 1 else copy.deepcopy(call.value)
         assert entry.driver is not None
-        code = entry.driver.run(body.on_loop if tool.is_async else body.in_thread, [value], signal=signal)
+        code: Any = entry.driver.run(body.on_loop if tool.is_async else body.in_thread, [value], signal=signal)
         coroutine = code if type(code) is CoroutineType else _awaiting(code)
         if call.own_task and tool.timeout is None:
             attempt = InPlace(coroutine, means.attempts)
@@ -150,8 +151,8 @@ def _checked(call: LiveCall, tool: Tool[..., Any]) -> Event:
 
 
 async def _awaiting(code: Any) -> Any:
-    """A driver may answer with any awaitable."""
-    return await code
+    """A driver may answer with any awaitable, or, against its contract, with what the function returned."""
+    return await code if inspect.isawaitable(code) else code
 
 
 def _context(call: LiveCall, entry: Entry, number: int, signal: AbortSignal, means: Means) -> ToolContext:

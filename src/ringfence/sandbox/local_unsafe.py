@@ -44,7 +44,6 @@ class LocalUnsafe:
     name = "unsafe_local"
     permissions = None
     """Nothing is granted or denied: nothing is checked."""
-    reusable = True
 
     def __init__(self) -> None:
         self._threads = DaemonThreads("ringfence-tool")
