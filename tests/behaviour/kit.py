@@ -157,6 +157,11 @@ async def never(*_: Any) -> Any:
     await asyncio.Event().wait()
 
 
+def yes(request: rf.ApprovalRequest) -> bool:
+    """Approves."""
+    return True
+
+
 def later(answer: T) -> Callable[..., Awaitable[T]]:
     """A handler that answers after the others have had their turn."""
 
@@ -166,3 +171,54 @@ def later(answer: T) -> Callable[..., Awaitable[T]]:
         return answer
 
     return handler
+
+
+class Slow:
+    """Never answers, and says whether it was cancelled."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.cancelled = False
+
+    async def __call__(self, request: rf.ApprovalRequest) -> bool:
+        self.asked.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        return False
+
+
+SUCCESS: Final = ["tool.called", "tool.completed"]
+APPROVED: Final = ["approval.required", "approval.granted", "tool.called", "tool.completed"]
+DENIED: Final = ["approval.required", "approval.denied", "tool.rejected"]
+
+
+def no(request: rf.ApprovalRequest) -> bool:
+    """Denies."""
+    return False
+
+
+def fails(request: rf.ApprovalRequest) -> bool:
+    """Decides nothing."""
+    raise RuntimeError("the service is down")
+
+
+async def fails_later(request: rf.ApprovalRequest) -> bool:
+    """Decides nothing, and not at once."""
+    await asyncio.sleep(0)
+    raise RuntimeError("the service is down")
+
+
+def judged(approve: Any, **options: Any) -> tuple[tuple[str, str | None, int], list[str], list[tuple[int, str]]]:
+    """How a call of a tool for people ends, all that was announced, and what was paid."""
+    book = Book()
+    outcome, heard = call(pay(book, approval="human", **options), approve=approve)
+    return ending(outcome), heard.all_types, book.paid
+
+
+GRANTED: Final = (("succeeded", None, 1), APPROVED, [(5, "ada")])
+NOTHING: Final[list[tuple[int, str]]] = []
+REFUSED: Final = (("refused", "approval_denied", 0), DENIED, NOTHING)
+"""How `judged` ends."""
