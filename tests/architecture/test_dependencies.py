@@ -16,12 +16,13 @@ USERS: dict[str, tuple[str, ...]] = {
     "griffe": ("contract.docstrings",),
     "msgspec": ("values", "events", "ports", "enclave.protocol"),
     "typing_extensions": ("contract.*",),
+    "opentelemetry": ("gate.tracing", "boundary"),
     "typer": ("cli.*",),
     "rich": ("cli.*",),
 }
 """Imported package to the modules that may import it. Whatever is not here is nobody's."""
 
-DISTRIBUTIONS: dict[str, str] = {"griffe": "griffelib"}
+DISTRIBUTIONS: dict[str, str] = {"griffe": "griffelib", "opentelemetry": "opentelemetry-api"}
 """Imported name to the name it is installed by, where they differ."""
 
 JAILED: tuple[str, ...] = (
