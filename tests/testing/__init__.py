@@ -1,0 +1,1 @@
+"""Tests of what ringfence offers to other people's tests."""
