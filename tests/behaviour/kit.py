@@ -192,6 +192,7 @@ class Slow:
 
 SUCCESS: Final = ["tool.called", "tool.completed"]
 APPROVED: Final = ["approval.required", "approval.granted", "tool.called", "tool.completed"]
+FAILED: Final = ["tool.called", "tool.failed"]
 DENIED: Final = ["approval.required", "approval.denied", "tool.rejected"]
 
 
@@ -222,3 +223,8 @@ GRANTED: Final = (("succeeded", None, 1), APPROVED, [(5, "ada")])
 NOTHING: Final[list[tuple[int, str]]] = []
 REFUSED: Final = (("refused", "approval_denied", 0), DENIED, NOTHING)
 """How `judged` ends."""
+
+
+def down(times: int) -> list[Exception]:
+    """That many failures of a service."""
+    return [ConnectionError("down") for _ in range(times)]
