@@ -127,7 +127,7 @@ def test_a_request_to_end_the_process_is_not_swallowed() -> None:
         hub.emit(event())
 
 
-@pytest.mark.parametrize("error", [ValueError("secret"), asyncio.CancelledError(), SystemExit(1)])
+@pytest.mark.parametrize("error", [ValueError("secret"), asyncio.CancelledError(), SystemExit(1), GeneratorExit()])
 def test_a_failing_asynchronous_handler_goes_on_with_the_next_event(error: BaseException) -> None:
     async def body() -> None:
         hub, seen = EventHub(), list[int]()
@@ -144,6 +144,82 @@ def test_a_failing_asynchronous_handler_goes_on_with_the_next_event(error: BaseE
         assert (seen, hub.statistics().failed) == ([1, 2], 1)
 
     run(body)
+
+
+# --- one handler, several subscriptions ---
+
+
+class Ear:
+    """Handlers that are methods, of objects that are all equal."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 1
+
+    def hear(self, one: Event) -> None:
+        self.heard.append(one.type)
+
+    async def hear_later(self, one: Event) -> None:
+        self.heard.append(one.type)
+
+
+@pytest.mark.parametrize("name", ["hear", "hear_later"])
+def test_a_handler_that_is_given_twice_hears_each_event_once_until_both_have_ended(name: str) -> None:
+    async def body() -> None:
+        hub, ear, other = EventHub(), Ear(), Ear()
+        first = hub.on("tool.called", getattr(ear, name))
+        second = hub.on(["tool.called", "tool.failed"], getattr(ear, name))
+        hub.on("tool.called", getattr(other, name))
+
+        async def heard(*kinds: EventType) -> list[str]:
+            ear.heard.clear()
+            for kind in kinds:
+                hub.emit(event(kind))
+            await asyncio.sleep(0)
+            return ear.heard
+
+        assert await heard("tool.called", "tool.failed") == ["tool.called", "tool.failed"]
+        first()
+        first()
+        assert await heard("tool.called", "tool.failed") == ["tool.called", "tool.failed"]
+        second()
+        assert await heard("tool.called", "tool.failed") == []
+        assert (other.heard, hub.statistics().subscribers) == (["tool.called"] * 3, 1)
+
+    run(body)
+
+
+def test_what_waits_for_an_ended_subscription_is_not_delivered_though_another_one_lives() -> None:
+    async def body() -> None:
+        hub, ear = EventHub(), Ear()
+        end = hub.on("tool.called", ear.hear_later)
+        hub.on("tool.failed", ear.hear_later)
+        for kind in ("tool.called", "tool.failed"):
+            hub.emit(event(kind))
+        end()
+        await hub.aclose()
+        assert ear.heard == ["tool.failed"]
+
+    run(body)
+
+
+def test_a_handler_may_subscribe_others_which_hear_what_comes_next() -> None:
+    hub, seen = EventHub(), list[str]()
+
+    def first(one: Event) -> None:
+        seen.append("first")
+        hub.on(None, lambda one: seen.append("second"))
+
+    end = hub.on(None, first)
+    hub.emit(event())
+    end()
+    hub.emit(event())
+    assert seen == ["first", "second"]
 
 
 # --- asynchronous handlers ---
@@ -453,3 +529,62 @@ def test_statistics_count_only_what_somebody_wanted() -> None:
 def types() -> Iterator[EventType]:
     yield "tool.called"
     yield "tool.failed"
+
+
+# --- threads, and garbage ---
+
+
+def test_an_event_of_a_thread_without_a_loop_is_delivered_where_the_handler_came_from() -> None:
+    async def body() -> None:
+        hub, seen = EventHub(), asyncio.Queue[bool]()
+        here = threading.current_thread()
+
+        async def handler(one: Event) -> None:
+            seen.put_nowait(threading.current_thread() is here)
+
+        hub.on(None, handler)
+        await asyncio.to_thread(hub.emit, event())
+        assert await seen.get()
+
+    run(body)
+
+
+def test_an_event_of_a_thread_waits_for_a_loop_where_there_is_none_yet() -> None:
+    hub, seen = EventHub(), list[int]()
+
+    async def handler(one: Event) -> None:
+        seen.append(one.meta["attempt"])
+
+    hub.on(None, handler)
+    hub.emit(event(number=1))
+
+    async def closing() -> None:
+        await hub.aclose()
+
+    run(closing)
+    assert seen == [1]
+
+
+def test_an_event_of_a_thread_survives_the_loop_the_handler_came_from() -> None:
+    hub, seen = EventHub(), list[int]()
+
+    async def handler(one: Event) -> None:
+        seen.append(one.meta["attempt"])
+
+    async def subscribing() -> None:
+        hub.on(None, handler)
+
+    run(subscribing)
+    hub.emit(event(number=1))
+    run(hub.aclose)
+    assert seen == [1]
+
+
+def test_an_iterator_may_be_collected_while_the_hub_is_busy() -> None:
+    hub = EventHub()
+    stream: Any = hub.events()
+    with hub._lock:  # type: ignore[reportPrivateUsage]
+        del stream
+        gc.collect()
+    assert hub.statistics().subscribers == 0
+    assert not hub.wants("tool.called")

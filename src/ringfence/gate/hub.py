@@ -3,12 +3,14 @@
 `emit` never waits and never raises for a handler's fault: synchronous handlers are called on the spot and isolated,
 asynchronous ones get a bounded queue each and one task that exists only while the queue has something. When a queue
 is full its oldest event is dropped and counted. Knows what an event is, not what it means; the gate emits, a boundary
-hands out `on` and `events`. Events may be emitted from several event loops; a handler may therefore run in any of them.
+hands out `on` and `events`. Events may be emitted from several event loops, and from threads without one; a handler may
+therefore run in any of them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import difflib
 import inspect
 import logging
@@ -17,6 +19,7 @@ import weakref
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from types import MethodType
 from typing import Any, Final
 
 from ringfence.contract.calling import is_async
@@ -53,6 +56,8 @@ class EventHub:
         self._queue = queue
         self._subscribers: list[_Subscriber] = []
         self._by_type: dict[str, tuple[_Subscriber, ...]] = {}
+        self._forgotten: deque[_StreamSubscriber] = deque()
+        """Those of iterators that were collected as garbage, which happens anywhere, also where the lock is held."""
         self._lock = threading.Lock()
         self._closed = False
         self.emitted = 0
@@ -61,6 +66,8 @@ class EventHub:
 
     def wants(self, kind: EventType) -> bool:
         """Somebody subscribed to this type; otherwise an event need not be made."""
+        if self._forgotten:
+            self._purge()
         return kind in self._by_type
 
     def emit(self, event: Event) -> None:
@@ -75,7 +82,8 @@ class EventHub:
     def on(self, types: Filter, handler: Handler) -> Callable[[], None]:
         """Call `handler` with every event of these types.
 
-        A synchronous handler runs inside the call that emits, so it must not block.
+        A synchronous handler runs inside the call that emits, so it must not block. A handler that is given several
+        times hears each event once (first seed, by its implementation), until each of its subscriptions has ended.
 
         Returns:
             A function that ends the subscription; what is queued by then is not delivered any more.
@@ -86,9 +94,12 @@ class EventHub:
         wanted = _types(types)
         if not callable(handler):
             raise ConfigError(f"an event handler must be callable, not {type(handler).__name__}")
-        subscriber = _HandlerSubscriber(self, wanted, handler, self._queue)
-        self._add(subscriber)
-        return lambda: self._remove(subscriber)
+        with self._lock:
+            self._refuse_when_closed()
+            subscriber = self._subscriber_for(handler)
+            wish = subscriber.add(wanted)
+            self._index()
+        return lambda: self._unwish(subscriber, wish)
 
     def events(self, types: Filter = None) -> EventStream:
         """The events of these types from now on, as an asynchronous iterator that ends when the hub closes.
@@ -99,12 +110,16 @@ class EventHub:
         stream = EventStream(self, self._queue)
         subscriber = _StreamSubscriber(_types(types), stream)
         stream.end = lambda: self._remove(subscriber)
-        weakref.finalize(stream, self._remove, subscriber).atexit = False
-        self._add(subscriber)
+        weakref.finalize(stream, self._forgotten.append, subscriber).atexit = False
+        with self._lock:
+            self._refuse_when_closed()
+            self._subscribers.append(subscriber)
+            self._index()
         return stream
 
     def statistics(self) -> HubStatistics:
         """Counts since the hub was made."""
+        self._purge()
         return HubStatistics(
             emitted=self.emitted, dropped=self.dropped, failed=self.failed, subscribers=len(self._subscribers)
         )
@@ -133,12 +148,26 @@ class EventHub:
         self.failed += 1
         _log.warning("a handler of %s raised %s", event_type, type(error).__name__)
 
-    def _add(self, subscriber: _Subscriber) -> None:
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise ConfigError("no subscription after closing", code="not_running")
+
+    def _subscriber_for(self, handler: Handler) -> _HandlerSubscriber:
+        for known in self._subscribers:
+            if isinstance(known, _HandlerSubscriber) and known.calls(handler):
+                return known
+        subscriber = _HandlerSubscriber(self, handler, self._queue)
+        self._subscribers.append(subscriber)
+        return subscriber
+
+    def _unwish(self, subscriber: _HandlerSubscriber, wish: _Wish) -> None:
         with self._lock:
-            if self._closed:
-                raise ConfigError("no subscription after closing", code="not_running")
-            self._subscribers.append(subscriber)
+            is_last = subscriber.drop(wish)
+            if is_last and subscriber in self._subscribers:  # under the same lock: nobody may add to it any more
+                self._subscribers.remove(subscriber)
             self._index()
+        if is_last:
+            subscriber.cancel()
 
     def _remove(self, subscriber: _Subscriber) -> None:
         subscriber.cancel()
@@ -146,6 +175,10 @@ class EventHub:
             if subscriber in self._subscribers:
                 self._subscribers.remove(subscriber)
                 self._index()
+
+    def _purge(self) -> None:
+        while self._forgotten:
+            self._remove(self._forgotten.popleft())
 
     def _index(self) -> None:
         index: dict[str, tuple[_Subscriber, ...]] = {}
@@ -215,7 +248,7 @@ class EventStream:
     def _wake(self) -> None:
         if self._waiter is not None:
             loop, waiter = self._waiter
-            if not loop.is_closed():
+            with contextlib.suppress(RuntimeError):  # the loop is closed, and its waiter gone with it
                 loop.call_soon_threadsafe(_set, waiter)
 
 
@@ -244,11 +277,22 @@ class _StreamSubscriber:
         return ()
 
 
-class _HandlerSubscriber:
-    """A callback, its queue, and the task that empties it."""
+class _Wish:
+    """One subscription of a handler; no other is equal to it."""
 
-    def __init__(self, hub: EventHub, types: frozenset[str], handler: Handler, limit: int) -> None:
+    __slots__ = ("types",)
+
+    def __init__(self, types: frozenset[str]) -> None:
         self.types = types
+
+
+class _HandlerSubscriber:
+    """A callback, its subscriptions, its queue, and the task that empties it."""
+
+    def __init__(self, hub: EventHub, handler: Handler, limit: int) -> None:
+        self.types: frozenset[str] = frozenset()
+        """Those of all its subscriptions."""
+        self._wishes: tuple[_Wish, ...] = ()
         self._hub = hub
         self._handler = handler
         self._is_async = is_async(handler)
@@ -258,7 +302,31 @@ class _HandlerSubscriber:
         self._serving = False
         """Somebody empties the queue, or is about to."""
         self._task: asyncio.Task[None] | None = None
+        self._loop = _running_loop()
+        """Where to deliver what a thread without a loop has to say: where the handler came from, or last ran."""
         self._cancelled = False
+
+    def calls(self, handler: object) -> bool:
+        """By identity, as a bound method is made anew at every access; equality is whatever a handler's class says."""
+        mine = self._handler
+        if isinstance(mine, MethodType) and isinstance(handler, MethodType):
+            return mine.__self__ is handler.__self__ and mine.__func__ is handler.__func__
+        return mine is handler
+
+    def add(self, types: frozenset[str]) -> _Wish:
+        """One more subscription. The hub's lock is held."""
+        wish = _Wish(types)
+        self._set((*self._wishes, wish))
+        return wish
+
+    def drop(self, wish: _Wish) -> bool:
+        """One subscription less; whether it was the last. The hub's lock is held."""
+        self._set(tuple(one for one in self._wishes if one is not wish))
+        return not self._wishes
+
+    def _set(self, wishes: tuple[_Wish, ...]) -> None:
+        self._wishes = wishes
+        self.types = frozenset[str]().union(*(wish.types for wish in wishes))
 
     def take(self, event: Event) -> None:
         if self._is_async:
@@ -277,31 +345,42 @@ class _HandlerSubscriber:
 
     def cancel(self) -> None:
         """Deliver nothing more. What is being handled now is not interrupted."""
-        self._cancelled = True
         with self._lock:
+            self._cancelled = True
             waiting, self._waiting = self._waiting, deque()
         for _, awaitable in waiting:
             _discard(awaitable)
 
     def finish(self) -> Iterable[asyncio.Task[None]]:
         """The task to wait for, if there is one on this loop."""
+        self._serve(asyncio.get_running_loop())
         task = self._task
         if task is None or task.done() or task.get_loop() is not asyncio.get_running_loop():
             return ()
         return (task,)
 
     def _enqueue(self, event: Event, awaitable: Awaitable[object] | None) -> None:
-        loop = asyncio.get_running_loop()
+        loop = _running_loop()
         with self._lock:
-            if self._cancelled:
-                _discard(awaitable)
-                return
-            if len(self._waiting) >= self._limit:
-                _, dropped = self._waiting.popleft()
-                _discard(dropped)
-                self._hub.drop()
-            self._waiting.append((event, awaitable))
-            if self._is_served():
+            dropped = awaitable
+            if not self._cancelled:
+                dropped = None
+                if len(self._waiting) >= self._limit:
+                    _, dropped = self._waiting.popleft()
+                    self._hub.drop()
+                self._waiting.append((event, awaitable))
+        _discard(dropped)
+        if loop is not None:
+            self._loop = loop
+            self._serve(loop)
+        elif self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # closed: what waits is delivered with the next event of a loop
+                self._loop.call_soon_threadsafe(self._serve, self._loop)
+
+    def _serve(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Make sure that somebody empties the queue. Runs in the loop."""
+        with self._lock:
+            if not self._waiting or self._is_served():
                 return
             self._serving, self._task = True, None
         task = loop.create_task(self._deliver(), name="ringfence-events")  # an eager one takes the lock at once
@@ -314,26 +393,38 @@ class _HandlerSubscriber:
         return self._serving and (task is None or not (task.done() or task.get_loop().is_closed()))
 
     async def _deliver(self) -> None:
+        me = asyncio.current_task()
         while True:
             with self._lock:
                 if not self._waiting:
                     self._serving, self._task = False, None
                     return
                 event, awaitable = self._waiting.popleft()
+            if event.type not in self.types:  # its subscription has ended, and another one of the handler's has not
+                _discard(awaitable)
+                continue
             try:
                 result = self._handler(event) if awaitable is None else awaitable
                 if inspect.isawaitable(result):
                     await result
-            except (KeyboardInterrupt, GeneratorExit):
+            except KeyboardInterrupt:
                 raise
             except BaseException as error:
-                task = asyncio.current_task()
-                if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                if isinstance(error, GeneratorExit) and asyncio.current_task() is not me:
+                    raise  # the delivery is being closed
+                if isinstance(error, asyncio.CancelledError) and me is not None and me.cancelling():
                     raise
                 self._hub.fail(event.type, error)  # also a cancellation of its own: nobody cancelled the delivery
 
 
 _Subscriber = _HandlerSubscriber | _StreamSubscriber
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def _discard(awaitable: Awaitable[object] | None) -> None:
