@@ -21,6 +21,7 @@ EventType = Literal[
     "approval.required",
     "approval.granted",
     "approval.denied",
+    "approval.answered",
     "run.started",
     "run.finished",
 ]
@@ -33,6 +34,48 @@ SEED_TYPES: Final[frozenset[str]] = frozenset(
 """Delivered to every subscriber; the other types only to subscribers that ask for them by name."""
 
 
+META_TYPES: Final[Mapping[str, tuple[type, ...]]] = MappingProxyType(
+    {
+        "call_id": (str,),
+        "run_id": (str,),
+        "line": (int,),
+        "attempt": (int,),
+        "max_attempts": (int,),
+        "duration": (float,),
+        "fraction": (float,),
+        "edited": (bool,),
+        "status": (str,),
+        "code": (str, type(None)),
+        "reason": (str,),
+        "error": (str,),
+    }
+)
+"""Every key that `Event.meta` may have, and the types of its values.
+
+All texts are ours: ids, codes of `errors.CODES`, statuses, words of a closed list. `error` alone is not: it is the class
+name of an exception, where that is an identifier. `code` is None for a run that succeeded.
+"""
+
+_OF_CALLS: Final = frozenset({"call_id", "run_id", "line"})
+
+META: Final[Mapping[EventType, frozenset[str]]] = MappingProxyType(
+    {
+        "tool.called": _OF_CALLS | {"attempt", "max_attempts"},
+        "tool.completed": _OF_CALLS | {"attempt", "max_attempts", "duration", "status"},
+        "tool.failed": _OF_CALLS | {"attempt", "max_attempts", "duration", "code", "error", "status"},
+        "tool.rejected": _OF_CALLS | {"attempt", "max_attempts", "duration", "code", "status"},
+        "tool.progress": _OF_CALLS | {"fraction"},
+        "approval.required": _OF_CALLS,
+        "approval.granted": _OF_CALLS | {"duration", "edited"},
+        "approval.denied": _OF_CALLS | {"duration", "code", "reason"},
+        "approval.answered": _OF_CALLS | {"duration", "status"},
+        "run.started": frozenset({"run_id"}),
+        "run.finished": frozenset({"run_id", "duration", "status", "code"}),
+    }
+)
+"""The keys that may occur in the `meta` of each type. A closed list: what is not here cannot leak."""
+
+
 class Event(msgspec.Struct, frozen=True):
     """One thing that happened."""
 
@@ -41,4 +84,4 @@ class Event(msgspec.Struct, frozen=True):
     """Name of the tool; None for `run.*`, and when no tool has the name that was asked for."""
     session_id: str
     meta: Mapping[str, Any] = MappingProxyType({})
-    """`call_id`, `attempt`, `max_attempts`, `duration` (seconds), `code`, `run_id`, `line`: those that apply."""
+    """Read-only; `META` says which keys there may be. Durations are seconds."""

@@ -12,7 +12,7 @@ import pytest
 import ringfence as rf
 from ringfence.cli import exits
 from ringfence.contract.tool import ToolOptions
-from ringfence.events import EVENT_TYPES, SEED_TYPES
+from ringfence.events import EVENT_TYPES, META, META_TYPES, SEED_TYPES
 from tests.docs.pages import ROOT
 
 PAGE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
@@ -67,6 +67,14 @@ def test_every_option_is_named() -> None:
 def test_every_event_is_named() -> None:
     assert table("type", "## Events") == EVENT_TYPES
     assert set(re.findall(r"^\| \*\*`([\w.]+)`\*\*", PAGE, re.MULTILINE)) == SEED_TYPES
+
+
+@pytest.mark.parametrize("kind", sorted(EVENT_TYPES))
+def test_every_key_that_an_event_may_have_is_named(kind: str) -> None:
+    (row,) = re.findall(rf"^\| (?:\*\*)?`{re.escape(kind)}`(?:\*\*)? \|.*\| (.*)\|$", PAGE, re.MULTILINE)
+    of_calls = {"call_id", "run_id", "line"} if not kind.startswith("run.") else set[str]()
+    keys = next(keys for known, keys in META.items() if known == kind)
+    assert {name for name in re.findall(r"`(\w+)`", row) if name in META_TYPES} == keys - of_calls
 
 
 def test_every_exit_code_is_named() -> None:

@@ -18,6 +18,11 @@ from ringfence.gate.hub import EventHub
 from tests.gate.kit import run
 
 
+@pytest.fixture(autouse=True)
+def every_event_is_as_it_should_be() -> None:
+    """The events here are made up."""
+
+
 def event(kind: EventType = "tool.called", number: int = 0) -> Event:
     return Event(kind, "pay", "s", MappingProxyType({"attempt": number}))
 
