@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Self, Unpack, cast
@@ -20,9 +20,9 @@ from ringfence.contract.toolset import Toolset
 from ringfence.enclave.facade import Enclave, EnclaveOptions
 from ringfence.enclave.results import RunResult
 from ringfence.gate.hub import EventStream, Filter, Handler, HubStatistics
-from ringfence.gate.runner import Gate, GateStatistics
+from ringfence.gate.runner import Gate, GateStatistics, WhenAborted
 from ringfence.limits import parse_text
-from ringfence.ports import ApprovalHandler, Driver, Origin, Outcome, Signal
+from ringfence.ports import Approvers, Driver, Origin, Outcome, Signal
 
 _NO_ARGS: Final[Mapping[str, Any]] = {}
 
@@ -49,8 +49,9 @@ class Boundary:
         tools: Iterable[Tool[..., Any] | Toolset] | Toolset,
         *,
         sandbox: Driver | None = None,
-        approve: ApprovalHandler | None = None,
+        approve: Approvers | Sequence[Approvers] | None = None,
         approval_timeout: float | None = None,
+        when_aborted: WhenAborted = "refuse",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Wire the parts. Starts nothing.
@@ -59,8 +60,13 @@ class Boundary:
             tools: with unique names.
             sandbox: where tools run that bring no sandbox of their own. There is no default: nothing runs without.
             approve: decides about tools with `approval="human"`: called with `(input, info)` or one
-                `ApprovalRequest`, asynchronous, or synchronous in a thread of its own. Only the value True approves.
+                `ApprovalRequest`, asynchronous, or synchronous in a thread of its own. True approves, and so do
+                `Approve`, `Edit` and `Respond`; everything else denies. Of several handlers any may approve; `any_of`,
+                `all_of` and `veto` say otherwise.
             approval_timeout: seconds until an undecided call is denied; None waits for ever.
+            when_aborted: what becomes of a call whose signal is aborted before the tool runs: `"refuse"`, nobody is
+                asked and nothing runs; `"run"`, it runs once and the tool sees the aborted signal, as in the first
+                seed's implementation.
             clock: monotonic seconds, for durations and `ctx.deadline`; tests pass an `rf.testing.FakeClock`.
 
         Raises:
@@ -71,6 +77,7 @@ class Boundary:
             sandbox=check_sandbox(sandbox, "boundary"),
             approve=approve,
             approval_timeout=approval_timeout,
+            when_aborted=when_aborted,
             clock=clock,
         )
         self._sessions = f"session-{secrets.token_hex(8)}-"
@@ -102,7 +109,8 @@ class Boundary:
             args: a mapping of names to JSON values.
             session_id: the conversation; a fresh one by default. It is not an identity.
             principal: on whose behalf, as the host has authenticated it.
-            signal: a request to stop. Aborted before the call, it is refused; during the call, the tool sees it.
+            signal: a request to stop. Aborted before the tool runs, the call is refused (see `when_aborted`); while it
+                runs, the tool sees it, and no further attempt is made.
 
         Returns:
             How it ended, whatever the arguments and the tool did. `unwrap()` gives the value or raises.

@@ -19,6 +19,10 @@ Effect = Literal["read", "write"]
 as a write, retried as the seed says."""
 
 
+Target = Literal["2020-12", "draft-07"]
+"""A draft of JSON Schema in which contracts are published."""
+
+
 class Unfinished:
     """What `validate` or `dump` answers when a validator is asynchronous: only awaiting can tell.
 
@@ -68,6 +72,8 @@ class Driver(Protocol):
       the last call has ended. A boundary made later may use the driver again, and closes it again: `run` then opens
       what it needs, or raises a `SandboxFault`.
     - `statistics()`: counts for `Boundary.statistics`.
+    - `hands_over_unchanged`: True, when `fn` gets the very object that `args` holds, which the driver neither copies nor
+      changes. Otherwise a gate compares what arrives with what was validated, which takes as long as writing both.
     """
 
     @property
@@ -97,24 +103,24 @@ class InputSchema(Protocol):
         """
         ...
 
-    def json_schema(self) -> dict[str, Any]:
-        """A fresh copy of the published object schema (JSON Schema 2020-12)."""
+    def json_schema(self, target: Target = "2020-12") -> dict[str, Any]:
+        """A fresh copy of the published object schema, in the draft asked for."""
         ...
 
 
 class OutputSchema(Protocol):
     """The result's contract. Implementations: `contract.schema`."""
 
-    def dump(self, value: Any) -> bytes:
-        """JSON text of a result.
+    def dump(self, value: Any) -> bytes | Unfinished:
+        """JSON text of a result, or `Unfinished`.
 
         Raises:
             values.ValueRefused: not representable, or not what was declared.
         """
         ...
 
-    def json_schema(self) -> dict[str, Any] | None:
-        """Schema of the dumped result; None when nothing was declared."""
+    def json_schema(self, target: Target = "2020-12") -> dict[str, Any] | None:
+        """Schema of the dumped result, in the draft asked for; None when nothing was declared."""
         ...
 
 

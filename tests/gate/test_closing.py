@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ringfence.errors import ConfigError
-from ringfence.gate import machine
-from ringfence.gate import runner as runner_module
+from ringfence.gate import closing as closing_module
+from ringfence.gate import leases
 from ringfence.gate.attempt import Attempts, Stop
 from ringfence.ports import ApprovalRequest, Signal
 from tests.gate.kit import ARGS, ORIGIN, Amount, failing, gate, pay, run, tool, verdict
@@ -80,7 +80,7 @@ def test_every_driver_is_tried_although_some_fail(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_driver_that_does_not_close_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner_module, "DRIVER_CLOSE", 0.01)
+    monkeypatch.setattr(leases, "DRIVER_CLOSE", 0.01)
 
     class Stuck(Closing):
         async def aclose(self) -> None:
@@ -134,8 +134,7 @@ def test_closing_stops_what_does_not_finish_without_cancelling_its_caller() -> N
 
 
 @pytest.mark.parametrize("stage", ["asking", "granted", "recovering", "waiting"])
-def test_closing_stops_a_call_wherever_it_is(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "RETRY_PAUSE", 0.05)
+def test_closing_stops_a_call_wherever_it_is(stage: str) -> None:
 
     async def body() -> None:
         entered, forever = asyncio.Event(), asyncio.Event()
@@ -162,6 +161,7 @@ def test_closing_stops_a_call_wherever_it_is(stage: str, monkeypatch: pytest.Mon
                 approval="human",
                 on_error=on_error if stage == "recovering" else None,
                 retries=int(stage == "waiting"),
+                backoff=60.0,
             ),
             approve=approve,
         )
@@ -178,7 +178,7 @@ def test_closing_stops_a_call_wherever_it_is(stage: str, monkeypatch: pytest.Mon
 
 
 def test_no_fallback_begins_while_the_gate_closes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner_module, "STOPPED_GRACE", 0.5)
+    monkeypatch.setattr(closing_module, "STOPPED_GRACE", 0.5)
 
     async def body() -> None:
         entered, fallbacks = asyncio.Event(), list[BaseException]()

@@ -18,6 +18,7 @@ from enum import Enum
 from typing import Any, Final
 
 from ringfence.gate.shell import Shell, begin, listed
+from ringfence.ports import Signal
 
 STOPPED_GRACE: Final = 1.0
 """Seconds that code gets to unwind after a deadline, an abort, or the closing of the gate."""
@@ -72,6 +73,24 @@ class Attempts:
         self.abandoned.discard(task)
         if not task.cancelled():
             task.exception()  # retrieved, so that nothing is logged about it
+
+
+@contextlib.contextmanager
+def withdrawn(signal: Signal | None, attempt: Attempt) -> Generator[None]:
+    """Within, an abort of the caller's signal ends the attempt."""
+    if signal is None:
+        yield
+        return
+    watch = asyncio.get_running_loop().create_task(_withdraw(signal, attempt), name="ringfence-signal")
+    try:
+        yield
+    finally:
+        watch.cancel()
+
+
+async def _withdraw(signal: Signal, attempt: Attempt) -> None:
+    await signal.wait()
+    attempt.stop(Stop.ABORTED)
 
 
 class InPlace:

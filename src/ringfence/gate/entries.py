@@ -5,7 +5,7 @@ Records without behaviour of their own: `gate.runner` fills them, `gate.perform`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from ringfence.contract.tool import Tool
 from ringfence.errors import ErrorInfo
 from ringfence.gate.approval import Approver, approver
 from ringfence.gate.machine import plan_for, start
+from ringfence.gate.slots import Slots, Turn
 from ringfence.gate.states import Plan, State
 from ringfence.ports import CallWatch, Driver, Origin, Signal
 
@@ -30,7 +31,11 @@ class Entry:
     approver: Approver | None
     """Who decides; None where nobody is asked, or nobody is there."""
     is_checked: bool
-    """Its results were declared, so every one is compared with the declaration."""
+    """Its results were declared or are bounded, so every one is dumped and compared."""
+    is_trusted: bool
+    """Its driver says that it hands arguments over as they are, so they need not be compared on arrival."""
+    slots: Slots | None
+    """Turns of a tool of which only so many calls run at the same time."""
     log: Callable[[str], None]
     """Where `ToolContext.log` goes."""
 
@@ -56,14 +61,18 @@ def entry_for(
         effect=tool.effect,
         idempotent=tool.idempotent,
         recovers=tool.on_error is not None,
+        limited=tool.max_concurrency is not None,
     )
+    driver = tool.sandbox if tool.sandbox is not None else sandbox
     return Entry(
         tool=tool,
         plan=plan,
         received=start(plan),
-        driver=tool.sandbox if tool.sandbox is not None else sandbox,
+        driver=driver,
         approver=who,
-        is_checked=tool.output.json_schema() is not None,
+        is_checked=tool.output.json_schema() is not None or tool.max_result is not None,
+        is_trusted=getattr(driver, "hands_over_unchanged", False) is True,
+        slots=None if tool.max_concurrency is None else Slots(tool.max_concurrency),
         log=log,
     )
 
@@ -77,17 +86,22 @@ class LiveCall:
         "cancelled",
         "cause",
         "data",
+        "edited",
         "encode",
         "encoded",
         "entry",
         "name",
         "origin",
         "own_task",
+        "parent",
         "reason",
         "refusal",
         "result",
+        "said",
         "signal",
         "since",
+        "turn",
+        "until",
         "value",
         "watch",
     )
@@ -110,7 +124,10 @@ class LiveCall:
         self.entry = entry
         self.origin = origin
         self.call_id = call_id
+        self.parent = signal
+        """The caller's, of which the tool sees whether it is aborted."""
         self.signal = signal
+        """The same, for whoever may stop the call before its first attempt; None where a boundary runs what was aborted."""
         self.watch = watch
         self.encode = encode
         self.own_task = own_task
@@ -121,13 +138,21 @@ class LiveCall:
         """Canonical arguments."""
         self.value: Any = None
         """Validated arguments."""
+        self.edited: Mapping[str, Any] | None = None
+        """What an approver put in the place of the caller's arguments; `data` and `value` are made of it."""
         self.result: Any = None
         self.encoded: bytes | None = None
         """JSON text of `result`, where it was made."""
         self.refusal: ErrorInfo | None = None
         """Set when the call is refused before anybody is asked."""
         self.reason = ""
-        """Why it was denied."""
+        """Why it was denied, in one word."""
+        self.said = ""
+        """The same in the approver's own words."""
+        self.turn: Turn | None = None
+        """Its turn among the calls of a limited tool."""
+        self.until: float | None = None
+        """When the time for all attempts is up, by the gate's clock; None before the first, and without such a limit."""
         self.cause: BaseException | None = None
         """The exception behind the last failure."""
         self.cancelled: BaseException | None = None

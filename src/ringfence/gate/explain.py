@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from ringfence.contract.names import suggest
-from ringfence.errors import CODES, ErrorInfo, Family, Issue, SandboxFault, Status, ToolError
+from ringfence.errors import CODES, ErrorInfo, Family, Issue, SandboxFault, Status, ToolError, ToolTimeoutError
 from ringfence.limits import ValueBudget
 from ringfence.values import ValueRefused, check_exact
 
@@ -27,6 +27,10 @@ _DOUBT: Final = "it may have taken effect: find out before calling it again"
 
 _DENIALS: Final[Mapping[str, tuple[str, str | None]]] = {
     "denied": ("the call was not approved", None),
+    "changed": ("the call was not approved: its arguments changed while a decision was waited for", None),
+    "disagreed": ("the call was not approved: its approvers did not agree on what may run", None),
+    "invalid_edit": ("the call was not approved: the arguments that an approver put in place do not fit", None),
+    "invalid_response": ("the call was not approved: the answer that an approver gave in its place does not fit", None),
     "no_handler": ("the call needs approval, and nobody is there to give it", "set approve= on the boundary"),
     "handler_failed": ("the call was not approved: the approval handler failed", None),
     "not_a_bool": ("the call was not approved: the approval handler answered neither True nor False", None),
@@ -90,48 +94,76 @@ def no_sandbox(tool: str) -> ErrorInfo:
     )
 
 
-def not_approved(tool: str, code: str, reason: str, timeout: float | None) -> ErrorInfo:
-    """Nobody said True in time."""
+def not_approved(tool: str, code: str, reason: str, said: str, timeout: float | None) -> ErrorInfo:
+    """Nobody said in time that it may run. What an approver `said` is for the caller, as far as it is text."""
     if code == "approval_expired":
-        return ErrorInfo(code=code, message=f"{tool}: no decision came within {timeout:g} s")
+        text = f"{tool}: no decision came within {timeout:g} s"
+        return ErrorInfo(code=code, message=text, data={"reason": "expired"})
     text, hint = _DENIALS[reason]
+    if said:
+        text = f"{text}: {_printable(said)}"
     return ErrorInfo(code=code, message=f"{tool}: {text}", hint=hint, data={"reason": reason})
 
 
-def stopped(tool: str, code: str, status: Status, timeout: float | None) -> ErrorInfo:
-    """Ended from outside: before it ran (`aborted`), by its timeout, or by its caller's end."""
+def too_slow(tool: str, timeout: float | None, total: float | None) -> str:
+    """Which time was up: that of one attempt, or (`timeout` is None) that of all of them."""
+    if timeout is not None:
+        return f"{tool} took longer than {timeout:g} s, the timeout of one attempt"
+    return f"{tool} took longer than {total:g} s, the total_timeout of all its attempts"
+
+
+def stopped(tool: str, code: str, status: Status) -> ErrorInfo:
+    """Ended from outside: before it ran (`aborted`), or by its caller's end."""
     hint = _DOUBT if status == "unknown" else None
     match code:
-        case "tool_timeout":
-            return ErrorInfo(code=code, message=f"{tool} took longer than {timeout:g} s", hint=hint)
         case "aborted":
             return ErrorInfo(code=code, message=f"{tool}: aborted by its caller before it ran")
         case _:
             return ErrorInfo(code=code, message=f"{tool} was interrupted", hint=hint)
 
 
-def failed(tool: str, code: str, status: Status, cause: BaseException, call_id: str) -> ErrorInfo:
+def failed(tool: str, code: str, status: Status, cause: BaseException, call_id: str, attempts: int = 1) -> ErrorInfo:
     """The tool, its result, or its sandbox failed; `cause` is the exception behind it."""
     name = class_name(cause)
-    if code == "outcome_unknown":
-        text = f"{tool}: outcome unknown ({name}, call {call_id})"
-        return ErrorInfo(code=code, message=text, name=name, hint=_DOUBT)
-    if isinstance(cause, SandboxFault) and CODES[code].family is Family.FAULT:
-        return ErrorInfo(code=code, message=f"{tool}: {cause.message}", name=name, hint=cause.hint)
-    if code == "bad_result":
-        reason = str(cause) if isinstance(cause, ValueRefused) else f"its schema raised {name}"
-        hint = "do not call it again for the same effect" if status == "unknown" else None
-        text = f"{tool} ran to its end, and its result was refused: {reason}"
-        return ErrorInfo(code=code, message=text, name=name, hint=hint)
     hint = _DOUBT if status == "unknown" else None
+    if code == "outcome_unknown":
+        tried = "not retried" if attempts == 1 else f"after {attempts} attempts"
+        text = f"{tool}: outcome unknown, {tried} ({name}, call {call_id})"
+        return ErrorInfo(code=code, message=text, name=name, hint=hint)
+    if code == "tool_timeout" and isinstance(cause, ToolTimeoutError):
+        return ErrorInfo(code=code, message=cause.message, hint=hint)
+    if isinstance(cause, SandboxFault) and CODES[code].family is Family.FAULT:
+        return ErrorInfo(code=code, message=f"{tool}: {cause.message}", name=name, hint=cause.hint or hint)
+    if code == "bad_result":
+        return _bad_result(tool, status, cause)
     if isinstance(cause, ToolError):
         return ErrorInfo(code=code, message=_own_text(cause, tool), name=name, data=_own_data(cause), hint=hint)
     return ErrorInfo(code=code, message=f"{tool} raised {name} (call {call_id})", name=name, hint=hint)
 
 
+def _bad_result(tool: str, status: Status, cause: BaseException) -> ErrorInfo:
+    name = class_name(cause)
+    is_refused = isinstance(cause, ValueRefused)
+    reason = str(cause) if is_refused else f"its schema raised {name}"
+    hints = ["return less: filter or page in the tool"] if is_refused and cause.too_large else []
+    if status == "unknown":
+        hints.append("do not call it again for the same effect")
+    text = f"{tool} ran to its end, and its result was refused: {reason}"
+    return ErrorInfo(code="bad_result", message=text, name=name, hint="; ".join(hints) or None)
+
+
+def _bounded(text: str) -> str:
+    return text[:MAX_TEXT].encode("utf-8", "replace").decode()
+
+
+def _printable(text: str) -> str:
+    """Text that cannot move a terminal's cursor."""
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else "?" for sign in _bounded(text))
+
+
 def _own_text(error: ToolError, tool: str) -> str:
     text: object = getattr(error, "text", None)  # a subclass may have left it out
-    written = text[:MAX_TEXT].encode("utf-8", "replace").decode() if type(text) is str else ""
+    written = _bounded(text) if type(text) is str else ""
     return written or f"{tool} failed"
 
 

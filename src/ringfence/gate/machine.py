@@ -7,13 +7,15 @@ calls; folding a journal's events through it gives the same states.
 Rules:
 - Arguments are validated exactly once, before anybody is asked and before anything runs.
 - A refusal (no such tool, no sandbox, a policy) comes before a person is asked.
-- Only a grant leads from approving to running.
-- Another attempt needs one that is left, a failure that another attempt can mend, and, for a tool with a declared
-  effect that is not declared idempotent, the tool's own word that the failed attempt did nothing.
+- Only a grant leads from approving to running; an answer in the tool's place leads past it, to the end.
+- A tool of limited concurrency runs only after its turn has come, which it waits for once, when it may run.
+- Another attempt needs one that is left, a failure that another attempt can mend, time and a wish for it, and, for a
+  tool with a declared effect that is not declared idempotent, the tool's own word that the failed attempt did nothing.
 - After a timeout, an abort, an interruption or an unusable result, a tool that is not declared a read may have done
   its work: `unknown`.
 - `on_error` comes after the last attempt, never after a refusal or a fault; its answer is the caller's, and no
   `tool.completed` is announced for it.
+- The last announcement of a call, and no other, says how its record ends.
 - Whatever is not in the table is a mistake of this library: `IllegalTransition`.
 """
 
@@ -34,6 +36,8 @@ from ringfence.gate.states import (
     Command,
     Denied,
     Done,
+    Enter,
+    Entered,
     Event,
     Exhausted,
     Expired,
@@ -44,12 +48,14 @@ from ringfence.gate.states import (
     Interrupted,
     Invalid,
     Plan,
+    Queued,
     Received,
     Recover,
     Recovered,
     Recovering,
     RecoveryFailed,
     Refused,
+    Responded,
     Returned,
     Run,
     Running,
@@ -63,9 +69,6 @@ from ringfence.gate.states import (
 from ringfence.ports import Effect
 
 Step = tuple[State, tuple[Command, ...]]
-
-RETRY_PAUSE: Final = 0.0
-"""Seconds between two attempts. The first seed retries at once; the pause still lets a cancellation in."""
 
 
 class IllegalTransition(Exception):
@@ -84,7 +87,15 @@ class Rule:
     """Where it can lead; for the picture, and checked against what `apply` does."""
 
 
-def plan_for(*, asks: bool, retries: int, effect: Effect | None, idempotent: bool | None, recovers: bool) -> Plan:
+def plan_for(
+    *,
+    asks: bool,
+    retries: int,
+    effect: Effect | None,
+    idempotent: bool | None,
+    recovers: bool,
+    limited: bool = False,
+) -> Plan:
     """What a tool's declarations mean for its calls.
 
     `idempotent=False` without `effect` declares an effect. An undeclared tool keeps the seed's retries, and an
@@ -96,7 +107,14 @@ def plan_for(*, asks: bool, retries: int, effect: Effect | None, idempotent: boo
         stakes = "effect"
     else:
         stakes = "undeclared"
-    return Plan(asks=asks, max_attempts=retries + 1, stakes=stakes, idempotent=idempotent is True, recovers=recovers)
+    return Plan(
+        asks=asks,
+        max_attempts=retries + 1,
+        stakes=stakes,
+        idempotent=idempotent is True,
+        recovers=recovers,
+        limited=limited,
+    )
 
 
 def start(plan: Plan) -> State:
@@ -116,12 +134,23 @@ def step(state: State, event: Event) -> Step:
     return rule.apply(state, event)
 
 
+def may_repeat(plan: Plan, attempt: int, event: Event) -> bool:
+    """Whether another attempt may follow this failure, if one is wanted. No wish of anybody's goes beyond it."""
+    if attempt >= plan.max_attempts:
+        return False
+    if isinstance(event, Ambiguous):
+        return plan.stakes != "effect" or plan.idempotent
+    return isinstance(event, Failed)
+
+
 # --- received ---
 
 
 def _validated(state: Received, _: Validated) -> Step:
     if state.plan.asks:
         return Approving(state.plan), _ASK
+    if state.plan.limited:
+        return Queued(state.plan), _ENTER
     return Running(state.plan, 1), _FIRST_RUN
 
 
@@ -133,15 +162,26 @@ def _refused(_: Received, event: Refused) -> Step:
     return _refuse(event.code)
 
 
-def _aborted_early(_: Received, __: Aborted) -> Step:
+def _aborted_early(_: Received | Queued, __: Aborted) -> Step:
     return _refuse("aborted")
+
+
+def _interrupted_early(_: Received | Queued, __: Interrupted) -> Step:
+    return _refuse("interrupted")
 
 
 # --- approving ---
 
 
-def _granted(state: Approving, _: Granted) -> Step:
-    return Running(state.plan, 1), (Announce("approval.granted"), *_FIRST_RUN)
+def _granted(state: Approving, event: Granted) -> Step:
+    granted = Announce("approval.granted", edited=event.edited)
+    if state.plan.limited:
+        return Queued(state.plan), (granted, *_ENTER)
+    return Running(state.plan, 1), (granted, *_FIRST_RUN)
+
+
+def _responded(_: Approving, __: Responded) -> Step:
+    return Done("succeeded", None, 0), (Announce("approval.answered", status="succeeded"), _FINISH)
 
 
 def _denied(_: Approving, event: Denied) -> Step:
@@ -160,33 +200,43 @@ def _interrupted_while_asking(_: Approving, __: Interrupted) -> Step:
     return _no_approval("interrupted", "cancelled")
 
 
+# --- queued ---
+
+
+def _entered(state: Queued, _: Entered) -> Step:
+    return Running(state.plan, 1), _FIRST_RUN
+
+
 # --- running ---
 
 
 def _returned(state: Running, _: Returned) -> Step:
     if state.attempt == 1:
         return _FIRST_SUCCESS  # every field is known: the usual end is not built anew
-    return Done("succeeded", None, state.attempt), (Announce("tool.completed", state.attempt), _FINISH)
+    return Done("succeeded", None, state.attempt), (
+        Announce("tool.completed", state.attempt, status="succeeded"),
+        _FINISH,
+    )
 
 
-def _failed(state: Running, _: Failed) -> Step:
-    return _again_or_over(state, may_repeat=True, status="failed", code="tool_raised")
+def _failed(state: Running, event: Failed) -> Step:
+    return _after_failure(state, event, status="failed", code="tool_raised")
 
 
-def _ambiguous(state: Running, _: Ambiguous) -> Step:
+def _ambiguous(state: Running, event: Ambiguous) -> Step:
     if state.plan.stakes != "effect":
-        return _again_or_over(state, may_repeat=True, status="failed", code="tool_raised")
-    return _again_or_over(state, may_repeat=state.plan.idempotent, status="unknown", code="outcome_unknown")
+        return _after_failure(state, event, status="failed", code="tool_raised")
+    return _after_failure(state, event, status="unknown", code="outcome_unknown")
 
 
 def _exhausted(state: Running, event: Exhausted) -> Step:
     status = _stopped(state.plan)
     code = "outcome_unknown" if status == "unknown" and event.code == "tool_raised" else event.code
-    return _again_or_over(state, may_repeat=False, status=status, code=code)
+    return _over(state, status=status, code=code)
 
 
 def _timed_out(state: Running, _: TimedOut) -> Step:
-    return _again_or_over(state, may_repeat=False, status=_stopped(state.plan), code="tool_timeout")
+    return _over(state, status=_stopped(state.plan), code="tool_timeout")
 
 
 def _barred(state: Running, event: Barred) -> Step:
@@ -212,15 +262,17 @@ def _woke(state: Waiting, _: Woke) -> Step:
 
 
 def _aborted_while_waiting(state: Waiting, _: Aborted) -> Step:
-    if state.plan.recovers:
-        return Recovering(state.plan, state.attempt, _failed_status(state), state.code), (Recover(),)
-    return Done(_failed_status(state), state.code, state.attempt), (_FINISH,)
+    return _called_off(state, "aborted")
+
+
+def _expired_while_waiting(state: Waiting, _: Expired) -> Step:
+    return _called_off(state, "tool_timeout")
 
 
 def _interrupted_while_waiting(state: Waiting, _: Interrupted) -> Step:
-    """No attempt is at work, so the one before says what may have happened; the next one is called off."""
-    announce = Announce("tool.rejected", state.attempt + 1, "interrupted")
-    return Done(_failed_status(state), "interrupted", state.attempt), (announce, _FINISH)
+    """No attempt is at work, so the one before says what may have happened."""
+    status = _failed_status(state)
+    return Done(status, "interrupted", state.attempt), (_off(state, "interrupted", status), _FINISH)
 
 
 # --- recovering ---
@@ -242,28 +294,52 @@ def _interrupted_while_recovering(state: Recovering, _: Interrupted) -> Step:
 
 
 def _refuse(code: str) -> Step:
-    return Done("refused", code, 0), (Announce("tool.rejected", code=code), _FINISH)
+    return Done("refused", code, 0), (Announce("tool.rejected", code=code, status="refused"), _FINISH)
 
 
 def _no_approval(code: str, reason: str) -> Step:
     denied = Announce("approval.denied", code=code, reason=reason)
-    return Done("refused", code, 0), (denied, Announce("tool.rejected", code=code), _FINISH)
+    return Done("refused", code, 0), (denied, Announce("tool.rejected", code=code, status="refused"), _FINISH)
 
 
-def _again_or_over(state: Running, *, may_repeat: bool, status: Status, code: str) -> Step:
-    """After an attempt that failed: another one, the fallback, or the end."""
+def _after_failure(state: Running, event: Failed | Ambiguous, *, status: Status, code: str) -> Step:
+    """Another attempt, the fallback, or the end."""
+    if event.pause is not None and may_repeat(state.plan, state.attempt, event):
+        return Waiting(state.plan, state.attempt, code), (
+            Announce("tool.failed", state.attempt, code),
+            Sleep(event.pause),
+        )
+    return _over(state, status=status, code=code)
+
+
+def _over(state: Running, *, status: Status, code: str) -> Step:
+    """After the last attempt: the fallback, or the end."""
     plan, attempt = state.plan, state.attempt
-    announce = Announce("tool.failed", attempt, code)
-    if may_repeat and attempt < plan.max_attempts:
-        return Waiting(plan, attempt, code), (announce, Sleep(RETRY_PAUSE))
     if plan.recovers:
-        return Recovering(plan, attempt, status, code), (announce, Recover())
-    return Done(status, code, attempt), (announce, _FINISH)
+        return Recovering(plan, attempt, status, code), (
+            Announce("tool.failed", attempt, code, status=status),
+            Recover(),
+        )
+    return _end(state, status=status, code=code)
 
 
 def _end(state: Running, *, status: Status, code: str) -> Step:
-    """After an attempt whose failure no fallback may answer."""
-    return Done(status, code, state.attempt), (Announce("tool.failed", state.attempt, code), _FINISH)
+    """After an attempt whose failure no fallback answers."""
+    failed = Announce("tool.failed", state.attempt, code, status=status)
+    return Done(status, code, state.attempt), (failed, _FINISH)
+
+
+def _called_off(state: Waiting, why: str) -> Step:
+    """No further attempt after all: the last one's failure stands."""
+    status = _failed_status(state)
+    off = _off(state, why, status)
+    if state.plan.recovers:
+        return Recovering(state.plan, state.attempt, status, state.code), (off, Recover())
+    return Done(status, state.code, state.attempt), (off, _FINISH)
+
+
+def _off(state: Waiting, why: str, status: Status) -> Announce:
+    return Announce("tool.rejected", state.attempt + 1, why, status=status)
 
 
 def _stopped(plan: Plan) -> Status:
@@ -277,22 +353,31 @@ def _failed_status(state: Waiting) -> Status:
 
 _FINISH: Final = Finish()
 _ASK: Final = (Announce("approval.required"), Ask())
+_ENTER: Final = (Enter(),)
 _FIRST_RUN: Final = (Announce("tool.called", 1), Run(1))
-_FIRST_SUCCESS: Final[Step] = (Done("succeeded", None, 1), (Announce("tool.completed", 1), _FINISH))
+_FIRST_SUCCESS: Final[Step] = (
+    Done("succeeded", None, 1),
+    (Announce("tool.completed", 1, status="succeeded"), _FINISH),
+)
 
 _AFTER_ATTEMPT: Final = (Waiting, Recovering, Done)
 _AFTER_LAST: Final = (Recovering, Done)
 
 TRANSITIONS: Final[Mapping[tuple[type[State], type[Event]], Rule]] = {
-    (Received, Validated): Rule(_validated, (Approving, Running)),
+    (Received, Validated): Rule(_validated, (Approving, Queued, Running)),
     (Received, Invalid): Rule(_invalid, (Done,)),
     (Received, Refused): Rule(_refused, (Done,)),
     (Received, Aborted): Rule(_aborted_early, (Done,)),
-    (Approving, Granted): Rule(_granted, (Running,)),
+    (Received, Interrupted): Rule(_interrupted_early, (Done,)),
+    (Approving, Granted): Rule(_granted, (Queued, Running)),
+    (Approving, Responded): Rule(_responded, (Done,)),
     (Approving, Denied): Rule(_denied, (Done,)),
     (Approving, Expired): Rule(_expired, (Done,)),
     (Approving, Aborted): Rule(_aborted_while_asking, (Done,)),
     (Approving, Interrupted): Rule(_interrupted_while_asking, (Done,)),
+    (Queued, Entered): Rule(_entered, (Running,)),
+    (Queued, Aborted): Rule(_aborted_early, (Done,)),
+    (Queued, Interrupted): Rule(_interrupted_early, (Done,)),
     (Running, Returned): Rule(_returned, (Done,)),
     (Running, Failed): Rule(_failed, _AFTER_ATTEMPT),
     (Running, Ambiguous): Rule(_ambiguous, _AFTER_ATTEMPT),
@@ -302,6 +387,7 @@ TRANSITIONS: Final[Mapping[tuple[type[State], type[Event]], Rule]] = {
     (Running, Faulted): Rule(_faulted, (Done,)),
     (Running, Interrupted): Rule(_interrupted, (Done,)),
     (Waiting, Woke): Rule(_woke, (Running,)),
+    (Waiting, Expired): Rule(_expired_while_waiting, _AFTER_LAST),
     (Waiting, Aborted): Rule(_aborted_while_waiting, _AFTER_LAST),
     (Waiting, Interrupted): Rule(_interrupted_while_waiting, (Done,)),
     (Recovering, Recovered): Rule(_recovered, (Done,)),

@@ -1,15 +1,16 @@
-"""What an exception that came out of an attempt means for the call's life.
+"""What an exception that came out of an attempt means for the call's life, and whether and when to try again.
 
 Judged by the identity of our own signals and by our own classes, never by name or text, since those are the tool's to
 choose, and never by foreign classes: a client's time-out need not be an OSError, and a ValueError may come after the
 request was sent. Only `ToolError` is the tool's own no.
-Pure; called by `gate.runner`, which knows whether the tool itself raised it.
+Pure; called by `gate.perform`, which knows whether the tool itself raised it.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
+from ringfence.contract.backoff import Backoff
 from ringfence.errors import CODES, ConfigError, Family, Refusal, RingfenceError, SandboxFault, ToolError
 from ringfence.gate.states import Ambiguous, Barred, Event, Exhausted, Failed, Faulted
 
@@ -51,3 +52,15 @@ def _ours_within(error: BaseException) -> list[BaseException]:
         if isinstance(item, BaseExceptionGroup):
             pending.extend(item.exceptions)  # type: ignore[reportUnknownMemberType]
     return [*ours, *pending]
+
+
+def pause_after(attempt: int, backoff: Backoff | None, *, left: float | None, chance: float) -> float | None:
+    """Seconds until another attempt; None when the time would be up before it began.
+
+    Args:
+        attempt: number of the attempt that failed, from 1.
+        left: seconds that are left for all attempts; None, as many as it takes.
+        chance: a random number, at least 0 and below 1.
+    """
+    pause = 0.0 if backoff is None else backoff.pause(attempt, chance)
+    return pause if left is None or pause < left else None

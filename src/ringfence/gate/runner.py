@@ -1,41 +1,46 @@
 """The one path from a request to an execution.
 
 `Gate.call` runs `gate.machine` for one call: it admits the request in one synchronous step, does what the machine
-commands (`gate.perform`), and answers with an `Outcome`. It decides nothing itself. Knows tools, drivers through
-their port, one approval handler and a hub; does not know scripts or boundaries, which call it.
+commands (`gate.asking`, `gate.perform`, `gate.waits`), and answers with an `Outcome`. It decides nothing itself. Knows
+tools, drivers through their port, approvers and a hub; does not know scripts or boundaries, which call it.
 """
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import logging
+import random
 import secrets
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final, assert_never
+from typing import Any, Final, Literal, assert_never, cast
 
 from ringfence import values
+from ringfence.contract.approvers import any_of
+from ringfence.contract.rules import one_of
 from ringfence.contract.toolset import Toolset
-from ringfence.errors import ConfigError, ErrorInfo, Issue, ToolSandboxRequiredError
+from ringfence.errors import ErrorInfo, Issue, ToolSandboxRequiredError
 from ringfence.events import Event as Notice
-from ringfence.gate import explain, perform
-from ringfence.gate.approval import approver
-from ringfence.gate.attempt import STOPPED_GRACE, Stop
+from ringfence.gate import asking, explain, perform, waits
+from ringfence.gate.approval import Approver, approver
+from ringfence.gate.closing import Closing
 from ringfence.gate.entries import LiveCall, entry_for
 from ringfence.gate.hub import EventHub
+from ringfence.gate.leases import Leases
 from ringfence.gate.machine import start, step
+from ringfence.gate.means import BUDGET, Means
 from ringfence.gate.states import (
     Aborted,
     Announce,
     Ask,
     Done,
+    Enter,
     Event,
     Finish,
+    Interrupted,
     Invalid,
     Plan,
     Recover,
@@ -46,16 +51,22 @@ from ringfence.gate.states import (
     Validated,
 )
 from ringfence.limits import parse_seconds
-from ringfence.ports import ApprovalHandler, CallWatch, Driver, InvalidInput, Origin, Outcome, Signal
+from ringfence.ports import (
+    Approvers,
+    CallWatch,
+    Driver,
+    InvalidInput,
+    Origin,
+    Outcome,
+    Signal,
+    Unfinished,
+)
 
 DRAIN: Final = 5.0
 """Seconds that running calls get to finish when the gate closes, before they are stopped."""
-DRIVER_CLOSE: Final = 10.0
-"""Seconds for one driver to close."""
-_STOPS: Final = 20
-"""Times that running calls are told to stop: one may only be about to wait when the others hear of it."""
 
-_Waiter = tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]
+WhenAborted = Literal["refuse", "run"]
+"""What becomes of a call whose signal is aborted before the tool runs: nothing, or one run that sees it."""
 
 _NOBODY: Final = start(Plan(asks=False, max_attempts=1, stakes="none", idempotent=False, recovers=False))
 """Where a call of a tool that does not exist begins."""
@@ -72,6 +83,8 @@ class GateStatistics:
 
     running: int
     """Calls without an outcome yet."""
+    queued: int
+    """Those of them that wait for their turn, since too many of the tool's calls run already."""
     abandoned: int
     """Coroutines that did not stop when asked to, and still run."""
     abandoned_total: int
@@ -88,49 +101,48 @@ class Gate:
         tools: Toolset,
         *,
         sandbox: Driver | None = None,
-        approve: ApprovalHandler | None = None,
+        approve: Approvers | Sequence[Approvers] | None = None,
         approval_timeout: float | None = None,
+        when_aborted: WhenAborted = "refuse",
         hub: EventHub | None = None,
         clock: Callable[[], float] = time.monotonic,
+        chance: Callable[[], float] = random.random,
     ) -> None:
         """Prepare every tool. Starts nothing.
 
         Args:
             sandbox: for tools that bring none of their own.
-            approve: decides about tools with `approval="human"`.
+            approve: decides about tools with `approval="human"`; of several, any may approve.
             approval_timeout: seconds until a question expires; None waits for ever.
+            when_aborted: what becomes of a call whose signal is aborted before the tool runs.
             clock: monotonic seconds.
+            chance: a random number, at least 0 and below 1, for pauses between attempts.
 
         Raises:
-            ConfigError: a handler with the wrong parameters, or a timeout that is none.
+            ConfigError: a handler with the wrong parameters, a timeout that is none, or another word.
         """
         self.tools = tools
         self.hub = hub if hub is not None else EventHub()
-        human = approver(approve, "approve") if approve is not None else None
+        human = _approver(approve)
         timeout = None if approval_timeout is None else parse_seconds(approval_timeout, "approval_timeout")
-        self._means = perform.Means(clock=clock, approval_timeout=timeout, progress=self._progress)
+        self._obeys = one_of(when_aborted, ("refuse", "run"), "when_aborted") == "refuse"
+        self._means = Means(clock=clock, chance=chance, approval_timeout=timeout, progress=self._progress)
         self._entries = {
             tool.name: entry_for(tool, sandbox=sandbox, human=human, log=partial(_tool_log.info, "%s: %s", tool.name))
             for tool in tools
         }
-        drivers = [sandbox, *(entry.driver for entry in self._entries.values())]
-        self._drivers = tuple({id(driver): driver for driver in drivers if driver is not None}.values())
+        self._leases = Leases([sandbox, *(entry.driver for entry in self._entries.values())])
         self._clock = clock
         self._prefix = secrets.token_hex(6)
         self._numbers = itertools.count(1)
         self._calls: set[LiveCall] = set()
-        self._idle: list[_Waiter] = []
+        self._closing = Closing(self._calls, self._means, self._leases, self.hub)
         self._started = False
-        self._closed = False
-        self._lock = threading.Lock()
-        self._gone = False
-        """Closed, and everything that closing does is done."""
-        self._closers: list[_Waiter] = []
 
     @property
     def drivers(self) -> tuple[Driver, ...]:
         """Every driver that a tool uses, once."""
-        return self._drivers
+        return self._leases.drivers
 
     def start(self) -> None:
         """Check what only the whole can show; warn of a tool that nobody can approve. Does nothing the second time.
@@ -139,7 +151,7 @@ class Gate:
             ToolSandboxRequiredError: tools without a sandbox, by name.
             ConfigError: `not_running`, the gate is closed.
         """
-        self._refuse_when_closed()
+        self._closing.check()
         if self._started:
             return
         bare = [name for name, entry in self._entries.items() if entry.driver is None]
@@ -172,7 +184,8 @@ class Gate:
             args: an object of JSON values, or its canonical JSON text as bytes.
             call_id: names the call in events; a fresh one by default.
             watch: hears when a decision is waited for.
-            signal: asks the call to stop: before it runs it is refused, while it runs the tool sees it.
+            signal: asks the call to stop: before the tool runs it is refused, unless the gate was told to run it all
+                the same; while it runs the tool sees it.
             own_task: the task that awaits this was made for this call alone, and its maker can leave it behind.
             encode: also dump the result, into `Outcome.encoded`; one that cannot be dumped is a `bad_result`.
 
@@ -180,7 +193,7 @@ class Gate:
             asyncio.CancelledError: the host cancelled; the call has unwound, and is recorded as `interrupted`.
             ConfigError: `not_running`, the gate is closed.
         """
-        self._refuse_when_closed()
+        self._closing.check()
         entry = self._entries.get(name) if type(name) is str else None
         call = LiveCall(
             name=entry.tool.name if entry is not None else explain.shown_name(name),
@@ -193,19 +206,27 @@ class Gate:
             own_task=own_task,
             began=self._clock(),
         )
+        if signal is not None and not self._obeys:
+            call.signal = None
         self._calls.add(call)
         try:
-            return await self._live(call, self._admit(call, name, args))
+            event = self._admit(call, name, args)
+            if type(call.value) is Unfinished:
+                event = await self._validated(call, call.value)
+            return await self._live(call, event)
         finally:
             self._calls.discard(call)
-            if self._closed and not self._calls:
-                self._wake()
+            if call.turn is not None:
+                call.turn.leave()
+            if self._closing.has_begun:
+                self._closing.call_ended()
 
     def statistics(self) -> GateStatistics:
         """Counts of now."""
         attempts = self._means.attempts
         return GateStatistics(
             running=len(self._calls),
+            queued=sum(len(entry.slots.waiting) for entry in self._entries.values() if entry.slots is not None),
             abandoned=len(attempts.abandoned),
             abandoned_total=attempts.abandoned_total,
             abandoned_handlers=self._means.threads.statistics().abandoned,
@@ -218,28 +239,7 @@ class Gate:
         Raises:
             ExceptionGroup: drivers that failed to close; all have been tried.
         """
-        loop = asyncio.get_running_loop()
-        done = loop.create_future()
-        with self._lock:
-            is_first, self._closed = not self._closed, True
-            if self._gone:
-                return
-            if not is_first:
-                self._closers.append((loop, done))
-        if not is_first:
-            await done
-            return
-        try:
-            await self._close(drain)
-        finally:
-            with self._lock:
-                self._gone = True
-                waiting, self._closers = self._closers, []
-            _release(waiting)
-
-    def _refuse_when_closed(self) -> None:
-        if self._closed:
-            raise ConfigError("the boundary is closed", code="not_running")
+        await self._closing.run(drain)
 
     # one call
 
@@ -255,20 +255,32 @@ class Gate:
             call.refusal = explain.no_sandbox(call.name)
             return Refused("sandbox_required")
         try:
-            call.data = args if type(args) is bytes else values.canonical(args, perform.BUDGET)
+            call.data = args if type(args) is bytes else values.canonical(args, BUDGET)
             call.value = entry.tool.input.validate(call.data)
         except values.ValueRefused as error:
             call.refusal = explain.not_json(call.name, error)
-        except InvalidInput as error:
-            call.refusal = explain.invalid_input(call.name, error.issues)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  (a schema that is not ours may raise anything)
-            reason = f"the validator raised {explain.class_name(error)}"
-            call.refusal = explain.invalid_input(call.name, [Issue(path="", message=reason, code="validator")])
+            call.refusal = _invalid(call.name, error)
         else:
             return Validated()
         return Invalid()
+
+    async def _validated(self, call: LiveCall, pending: Unfinished) -> Event:
+        """Wait for a schema that is asynchronous."""
+        try:
+            ended, call.value = await waits.finished(call, pending, self._means.attempts, call.signal)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  (the same)
+            call.refusal = _invalid(call.name, error)
+            return Invalid()
+        if ended is not None:
+            return Interrupted() if isinstance(ended, Interrupted) else Aborted()
+        if call.signal is not None and call.signal.aborted:
+            return Aborted()
+        return Interrupted() if self._means.closing else Validated()
 
     async def _live(self, call: LiveCall, event: Event) -> Outcome:
         state, commands = step(call.entry.received if call.entry is not None else _NOBODY, event)
@@ -284,9 +296,12 @@ class Gate:
                         return self._outcome(call, state)
                     case Ask():
                         call.since = self._clock()
-                        event = await perform.ask(call, self._means)
+                        event = await asking.ask(call, self._means)
+                    case Enter():
+                        call.since = self._clock()
+                        event = await waits.entered(call, self._means)
                     case Sleep():
-                        event = await perform.pause(call, command.seconds, self._means)
+                        event = await waits.paused(call, command.seconds, self._means)
                     case Recover():
                         event = await perform.recover(call, self._means)
                     case _:
@@ -307,6 +322,12 @@ class Gate:
             meta["code"] = what.code
         if what.reason is not None:
             meta["reason"] = what.reason
+        if what.type == "tool.failed" and call.cause is not None:
+            meta["error"] = explain.class_name(call.cause)
+        if what.edited:
+            meta["edited"] = True
+        if what.status is not None:
+            meta["status"] = what.status
         if origin.run_id is not None:
             meta["run_id"] = origin.run_id
         if origin.position is not None:
@@ -338,6 +359,7 @@ class Gate:
             tool=call.name,
             call_id=call.call_id,
             attempts=state.attempts,
+            edited=call.edited,
             duration=self._clock() - call.began,
             cause=None if succeeded else call.cause,
         )
@@ -348,57 +370,25 @@ class Gate:
             case _ if call.refusal is not None:
                 return call.refusal
             case "approval_denied" | "approval_expired":
-                return explain.not_approved(call.name, done.code, call.reason, self._means.approval_timeout)
-            case "tool_timeout" | "aborted" | "interrupted":
-                timeout = call.entry.tool.timeout if call.entry is not None else None
-                return explain.stopped(call.name, done.code, done.status, timeout)
+                return explain.not_approved(call.name, done.code, call.reason, call.said, self._means.approval_timeout)
+            case "aborted" | "interrupted":
+                return explain.stopped(call.name, done.code, done.status)
             case _:
                 cause = call.cause if call.cause is not None else RuntimeError()
-                return explain.failed(call.name, done.code, done.status, cause, call.call_id)
-
-    # closing
-
-    async def _close(self, drain: float) -> None:
-        if not await self._drained(drain):
-            self._means.closing = True
-            for _ in range(_STOPS):
-                self._means.attempts.stop_all(Stop.CLOSING)
-                if await self._drained(2 * STOPPED_GRACE / _STOPS):
-                    break
-        failures = [error for driver in self._drivers if (error := await _close(driver)) is not None]
-        await self.hub.aclose()
-        if failures:
-            raise ExceptionGroup("sandboxes failed to close", failures)
-
-    async def _drained(self, seconds: float) -> bool:
-        loop = asyncio.get_running_loop()
-        idle = loop.create_future()
-        self._idle.append((loop, idle))
-        if not self._calls:
-            return True
-        await asyncio.wait([idle], timeout=seconds)
-        return not self._calls
-
-    def _wake(self) -> None:
-        waiting, self._idle = self._idle, []
-        _release(waiting)
+                return explain.failed(call.name, done.code, done.status, cause, call.call_id, done.attempts)
 
 
-def _release(waiting: list[_Waiter]) -> None:
-    for loop, future in waiting:
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(_done, future)
+def _approver(approve: object) -> Approver | None:
+    """One handler or combination; of a sequence of them, any may approve, and an empty one is nobody."""
+    if isinstance(approve, list | tuple) or (isinstance(approve, Sequence) and not isinstance(approve, str | bytes)):
+        handlers: tuple[Approvers, ...] = tuple(cast("Sequence[Any]", approve))
+        return approver(any_of(*handlers), "approve") if handlers else None
+    return approver(approve, "approve") if approve is not None else None
 
 
-def _done(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
-
-
-async def _close(driver: Driver) -> Exception | None:
-    try:
-        async with asyncio.timeout(DRIVER_CLOSE):
-            await driver.aclose()
-    except Exception as error:  # noqa: BLE001  (the other drivers must be closed all the same)
-        return error
-    return None
+def _invalid(tool: str, error: BaseException) -> ErrorInfo:
+    """Why arguments do not fit, in the words of their schema, if it has any."""
+    if isinstance(error, InvalidInput):
+        return explain.invalid_input(tool, error.issues)
+    reason = f"the validator raised {explain.class_name(error)}"
+    return explain.invalid_input(tool, [Issue(path="", message=reason, code="validator")])

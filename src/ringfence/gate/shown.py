@@ -77,8 +77,10 @@ class _View:
             return self._pairs(vars(value).items(), depth)
         if isinstance(value, Mapping):
             return self._pairs(cast("Mapping[Any, Any]", value).items(), depth)
-        if isinstance(value, list | tuple | AbstractSet):
+        if isinstance(value, list | tuple):
             return [self.of(item, depth) for item in cast("Iterable[Any]", value)]
+        if isinstance(value, AbstractSet):  # two equal ones look the same
+            return sorted((self.of(item, depth) for item in cast("Iterable[Any]", value)), key=repr)
         if (text := _text(value)) is not None:
             return text
         if hasattr(value, "__len__") and hasattr(value, "__iter__"):

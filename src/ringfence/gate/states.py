@@ -29,6 +29,8 @@ class Plan:
     """Declared safe to repeat."""
     recovers: bool
     """The tool has an `on_error`."""
+    limited: bool = False
+    """Only so many of the tool's calls run at the same time."""
 
 
 # --- states ---
@@ -44,6 +46,13 @@ class Received:
 @dataclass(frozen=True, slots=True)
 class Approving:
     """Valid; somebody decides."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """May run, and waits until another call of the tool has ended."""
 
     plan: Plan
 
@@ -90,7 +99,7 @@ class Done:
     """Times the tool was started."""
 
 
-State = Received | Approving | Running | Waiting | Recovering | Done
+State = Received | Approving | Queued | Running | Waiting | Recovering | Done
 
 
 # --- events ---
@@ -120,20 +129,35 @@ class Aborted:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """The decision was `True`."""
+    """The decision was that the call may run."""
+
+    edited: bool = False
+    """With other arguments than its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Responded:
+    """The approver answered in the tool's place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """The decision was anything else."""
+    """There was no such decision."""
 
     reason: str
-    """Why, in one word; see `gate.approval`."""
+    """Why, in one word; see `gate.explain`."""
+    text: str = ""
+    """The approver's own words, for the caller; telemetry does not see them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """No decision came in time."""
+    """The time was up: for a decision, or for all attempts before another one could begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """The call's turn has come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +169,16 @@ class Returned:
 class Failed:
     """The tool said no: it did not do it."""
 
+    pause: float | None = 0.0
+    """Seconds until another attempt, if the rules allow one; None: none is wanted, or there is no time for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
     """The tool raised any other exception, which leaves open whether it did."""
+
+    pause: float | None = 0.0
+    """As in `Failed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +207,7 @@ class Faulted:
 
 @dataclass(frozen=True, slots=True)
 class TimedOut:
-    """The attempt used up the tool's own timeout."""
+    """The attempt used up its time: its own, or what was left for all attempts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +236,10 @@ Event = (
     | Refused
     | Aborted
     | Granted
+    | Responded
     | Denied
     | Expired
+    | Entered
     | Returned
     | Failed
     | Ambiguous
@@ -227,7 +259,12 @@ Event = (
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Get a decision: Granted, Denied, Expired, Aborted or Interrupted comes next."""
+    """Get a decision: Granted, Responded, Denied, Expired, Aborted or Interrupted comes next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """Wait for a turn: Entered, Aborted or Interrupted comes next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +275,9 @@ class Announce:
     attempt: int | None = None
     code: str | None = None
     reason: str | None = None
+    edited: bool = False
+    status: Status | None = None
+    """How the record of the call ends, when this is the last that is said about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +289,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """Pause: Woke, Aborted or Interrupted comes next."""
+    """Pause: Woke, Expired, Aborted or Interrupted comes next."""
 
     seconds: float
 
@@ -264,4 +304,4 @@ class Finish:
     """Answer the caller from the `Done` state."""
 
 
-Command = Ask | Announce | Run | Sleep | Recover | Finish
+Command = Ask | Announce | Enter | Run | Sleep | Recover | Finish
