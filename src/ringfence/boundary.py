@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Self, Unpack, cast
 
+from opentelemetry.trace import TracerProvider
+
 from ringfence.contract.rules import check_sandbox
 from ringfence.contract.tool import Tool
 from ringfence.contract.toolset import Toolset
@@ -21,6 +23,7 @@ from ringfence.enclave.facade import Enclave, EnclaveOptions
 from ringfence.enclave.results import RunResult
 from ringfence.gate.hub import EventStream, Filter, Handler, HubStatistics
 from ringfence.gate.runner import Gate, GateStatistics, WhenAborted
+from ringfence.gate.tracing import Tracing
 from ringfence.limits import parse_text
 from ringfence.ports import Approvers, Driver, Origin, Outcome, Signal
 
@@ -53,6 +56,8 @@ class Boundary:
         approval_timeout: float | None = None,
         when_aborted: WhenAborted = "refuse",
         clock: Callable[[], float] = time.monotonic,
+        tracer_provider: TracerProvider | None = None,
+        trace_content: bool = False,
     ) -> None:
         """Wire the parts. Starts nothing.
 
@@ -68,6 +73,9 @@ class Boundary:
                 asked and nothing runs; `"run"`, it runs once and the tool sees the aborted signal, as in the first
                 seed's implementation.
             clock: monotonic seconds, for durations and `ctx.deadline`; tests pass an `rf.testing.FakeClock`.
+            tracer_provider: where OpenTelemetry spans of calls go; None for the global one.
+            trace_content: also trace arguments and results, secrets included: whoever reads the traces is then as
+                privileged as an approver.
 
         Raises:
             ConfigError: an argument is wrong, or two tools have the same name.
@@ -79,6 +87,7 @@ class Boundary:
             approval_timeout=approval_timeout,
             when_aborted=when_aborted,
             clock=clock,
+            tracing=Tracing(tracer_provider, content=trace_content),
         )
         self._sessions = f"session-{secrets.token_hex(8)}-"
         self._numbers = itertools.count(1)

@@ -8,6 +8,7 @@ terminal error is latched: whatever the guest does afterwards, the run has faile
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import logging
 import signal
 import time
@@ -89,6 +90,8 @@ class ScriptSession:
         self._limits = limits
         self._origin = origin
         self._loop = asyncio.get_running_loop()
+        self._context = contextvars.copy_context()
+        """The caller's, for the script's calls: a frame arrives in that of whoever started the worker."""
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._verdict: ErrorInfo | None = None
         self._last: bytes | protocol.Failed | None = None
@@ -252,7 +255,7 @@ class ScriptSession:
                 return
             self._queued_bytes -= len(call.args)
             self._running[call.number] = call
-            call.task = self._loop.create_task(self._serve(call))
+            call.task = self._context.copy().run(self._loop.create_task, self._serve(call))
         if self._queued_bytes <= self._limits.value.size:
             self._channel.resume()
 

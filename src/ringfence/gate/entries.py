@@ -15,6 +15,7 @@ from ringfence.gate.approval import Approver, approver
 from ringfence.gate.machine import plan_for, start
 from ringfence.gate.slots import Slots, Turn
 from ringfence.gate.states import Plan, State
+from ringfence.gate.tracing import CallSpan
 from ringfence.ports import CallWatch, Driver, Origin, Signal
 
 
@@ -100,6 +101,7 @@ class LiveCall:
         "said",
         "signal",
         "since",
+        "span",
         "turn",
         "until",
         "value",
@@ -134,6 +136,8 @@ class LiveCall:
         self.began = began
         self.since = began
         """When the present attempt, or question, began."""
+        self.span: CallSpan | None = None
+        """None when nobody traces."""
         self.data = b""
         """Canonical arguments."""
         self.value: Any = None

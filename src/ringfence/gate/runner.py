@@ -50,6 +50,7 @@ from ringfence.gate.states import (
     State,
     Validated,
 )
+from ringfence.gate.tracing import Tracing
 from ringfence.limits import parse_seconds
 from ringfence.ports import (
     Approvers,
@@ -105,6 +106,7 @@ class Gate:
         approval_timeout: float | None = None,
         when_aborted: WhenAborted = "refuse",
         hub: EventHub | None = None,
+        tracing: Tracing | None = None,
         clock: Callable[[], float] = time.monotonic,
         chance: Callable[[], float] = random.random,
     ) -> None:
@@ -131,6 +133,7 @@ class Gate:
             tool.name: entry_for(tool, sandbox=sandbox, human=human, log=partial(_tool_log.info, "%s: %s", tool.name))
             for tool in tools
         }
+        self._tracing = tracing if tracing is not None else Tracing()
         self._leases = Leases([sandbox, *(entry.driver for entry in self._entries.values())])
         self._clock = clock
         self._prefix = secrets.token_hex(6)
@@ -208,6 +211,7 @@ class Gate:
         )
         if signal is not None and not self._obeys:
             call.signal = None
+        span = call.span = self._tracing.begin(call.name if entry is not None else None, call.call_id, origin)
         self._calls.add(call)
         try:
             event = self._admit(call, name, args)
@@ -220,6 +224,8 @@ class Gate:
                 call.turn.leave()
             if self._closing.has_begun:
                 self._closing.call_ended()
+            if span is not None:
+                span.leave()
 
     def statistics(self) -> GateStatistics:
         """Counts of now."""
@@ -309,6 +315,8 @@ class Gate:
             state, commands = step(state, event)
 
     def _announce(self, call: LiveCall, what: Announce) -> None:
+        if call.span is not None:
+            call.span.announce(what)
         if not self.hub.wants(what.type):
             return
         origin, entry = call.origin, call.entry
@@ -348,6 +356,15 @@ class Gate:
 
     def _outcome(self, call: LiveCall, state: State) -> Outcome:
         assert isinstance(state, Done)
+        if call.span is not None:
+            call.span.finish(
+                state.status,
+                state.code,
+                state.attempts,
+                arguments=call.data,
+                encoded=call.encoded,
+                value=call.result,
+            )
         if call.cancelled is not None:
             raise call.cancelled
         succeeded = state.code is None
