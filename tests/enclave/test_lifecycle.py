@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import gc
 import os
 import subprocess
@@ -35,6 +36,29 @@ def test_runs_at_once_do_not_mix(stage: Stage) -> None:
     results = stage.run(body())
     assert [result.value for result in results] == [{"n": 3 * n} for n in range(20)]
     assert len({result.run_id for result in results}) == 20
+
+
+def test_a_scripts_calls_see_the_context_of_who_runs_it_and_not_of_who_started_the_worker(stage: Stage) -> None:
+    who = contextvars.ContextVar("who", default="nobody")
+
+    async def tell(args: Any) -> str:
+        seen = who.get()
+        who.set("another call")
+        return seen
+
+    stage.tools["tell"] = tell
+    enclave = stage.enclave()
+
+    async def body() -> list[Any]:
+        who.set("warming")
+        await enclave.warm()
+        values: list[Any] = []
+        for name in ("ada", "bob"):
+            who.set(name)
+            values.append((await enclave.run("[await call_tool('tell', {}), await call_tool('tell', {})]")).value)
+        return values
+
+    assert stage.run(body()) == [["ada", "ada"], ["bob", "bob"]]
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from ringfence.errors import ConfigError
 from ringfence.gate import tracing as module
 from ringfence.gate.runner import Gate
 from ringfence.gate.tracing import Tracing
-from ringfence.ports import Origin, Outcome, Position
+from ringfence.ports import Edit, Origin, Outcome, Position, Respond
 from tests.gate.kit import ARGS, ORIGIN, Amount, failing, gate, pay, run, tool, verdict, yes
 
 Said = tuple[str, dict[str, Any]]
@@ -159,6 +159,27 @@ def test_the_name_of_a_tool_that_does_not_exist_is_the_callers_text_and_not_said
     assert span.name == "execute_tool"
     assert not {"gen_ai.tool.name", "gen_ai.tool.type"} & set(span.attributes or {})
     assert "secret" not in span.to_json()
+
+
+def test_edited_arguments_are_said_to_be_and_shown_only_where_content_is() -> None:
+    def edit(request: Any) -> Edit:
+        return Edit({"cents": 424242})
+
+    sink = Sink()
+    call_of(sink, tool(pay, approval="human"), approve=edit)
+    assert said(sink.one())[1] == ("approval.granted", {"ringfence.edited": True})
+    assert "424242" not in sink.one().to_json()
+    sink = Sink()
+    call_of(sink, tool(pay, approval="human"), approve=edit, content=True)
+    assert json.loads(str((sink.one().attributes or {})["gen_ai.tool.call.arguments"])) == {"cents": 424242}
+
+
+def test_an_answer_in_the_tools_place_is_a_success_of_no_attempt() -> None:
+    sink = Sink()
+    assert call_of(sink, tool(pay, approval="human"), approve=lambda request: Respond("later")).value == "later"  # type: ignore[reportUnknownLambdaType]
+    span = sink.one()
+    assert [name for name, _ in said(span)] == ["approval.required", "approval.answered"]
+    assert ((span.attributes or {})["ringfence.attempts"], span.status.status_code) == (0, StatusCode.UNSET)
 
 
 def test_a_fallbacks_answer_is_a_success_after_a_failure() -> None:

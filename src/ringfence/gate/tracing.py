@@ -20,14 +20,14 @@ from opentelemetry import context, trace
 from opentelemetry.trace import SpanKind, Status, StatusCode
 
 from ringfence.contract.hints import UNDECLARED
-from ringfence.contract.output import as_output_schema
+from ringfence.contract.output import PydanticOutput
 from ringfence.errors import ConfigError
 from ringfence.errors import Status as CallStatus
 from ringfence.gate.states import Announce
 from ringfence.ports import Origin
 
 _OPERATION: Final = "execute_tool"
-_ANY_RESULT: Final = as_output_schema(UNDECLARED, "result")
+_ANY_RESULT: Final = PydanticOutput(UNDECLARED, "result")
 _API: Final = vars(trace)
 _NOT_SAID: Final = object()
 
@@ -190,4 +190,6 @@ def _described(what: Announce) -> dict[str, str | int | bool]:
         attributes["error.type"] = what.code
     if what.reason is not None:
         attributes["ringfence.reason"] = what.reason
+    if what.edited:
+        attributes["ringfence.edited"] = True
     return attributes
