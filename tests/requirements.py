@@ -191,7 +191,7 @@ _WEAK: Final[tuple[_Line, ...]] = (
     ("W23", "better", "every sandbox that a tool brings is closed, and closed once"),
     ("W24", "better", "there is one common sandbox, and no way to give a second"),
     ("W25", "better", "closing takes no more calls, lets running ones end, and closes sandboxes last"),
-    ("W26", "better", "a driver that runs a tool twice, never, or with other arguments is found out"),
+    ("W26", "better", "a driver that runs a tool twice, late, or with other arguments is found out"),
     ("W27", "better", "results and simultaneous calls have limits"),
     (
         "W28",

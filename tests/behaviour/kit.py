@@ -28,6 +28,7 @@ EVERY: Final = (
     "approval.required",
     "approval.granted",
     "approval.denied",
+    "approval.answered",
 )
 """The types that one call can cause, those that come only when asked for included."""
 

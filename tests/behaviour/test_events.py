@@ -172,12 +172,29 @@ def test_handlers_that_fail_change_neither_result_nor_trace(
         async with door(pay(book, **options), place=place, approve=yes) as boundary:
             boundary.on(EVERY, handler)
             heard = Heard(boundary)
-            boundary.on(EVERY, handler)
+            boundary.on(EVERY, lambda event: handler(event))
             assert (await boundary.call("pay", {"amount": 5})).unwrap() == result
             assert (heard.types, len(book.paid)) == (trace, max(1, fails + (result != "down")))
             for _ in range(3 * len(trace)):
                 await asyncio.sleep(0)
             assert boundary.statistics().events.failed == 2 * len(trace)
+
+    run(body)
+
+
+@requirement("D9")
+def test_a_handler_that_is_subscribed_twice_hears_each_event_once() -> None:
+    async def body() -> None:
+        async with door(pay(Book())) as boundary:
+            heard: list[str] = []
+
+            def hear(event: rf.Event) -> None:
+                heard.append(event.type)
+
+            boundary.on(None, hear)
+            boundary.on(EVERY, hear)
+            await boundary.call("pay", {"amount": 5})
+            assert heard == SUCCESS
 
     run(body)
 

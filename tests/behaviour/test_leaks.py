@@ -1,7 +1,7 @@
 """Secrets go in by every door, and come out by none that is not theirs.
 
 Each scenario carries a canary in one place. Afterwards everything is searched that telemetry, logs, callers and
-models can see: events, log records at every level with their arguments and tracebacks, error messages, hints, issues,
+models can see: events, spans, log records at every level with their arguments and tracebacks, error messages, hints, issues,
 data, and the texts of objects.
 """
 
@@ -15,6 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from pydantic import BaseModel, field_validator
 
 import ringfence as rf
@@ -33,6 +36,7 @@ ALL = (
     "approval.required",
     "approval.granted",
     "approval.denied",
+    "approval.answered",
     "run.started",
     "run.finished",
 )
@@ -76,6 +80,19 @@ class Seen:
         return [(where, text) for where, text in self.texts if any(str(canary) in text for canary in canaries)]
 
 
+def traced(seen: Seen) -> tuple[TracerProvider, Callable[[], None]]:
+    """A provider, and what puts its spans among the texts."""
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+
+    def gather() -> None:
+        spans = exporter.get_finished_spans()
+        assert spans
+        seen.texts += [("span", span.to_json()) for span in spans]
+
+    return provider, gather
+
+
 Scenario = Callable[[Seen], Coroutine[Any, Any, None]]
 
 
@@ -106,10 +123,12 @@ def listen(boundary: rf.Boundary, seen: Seen) -> None:
 
 async def one(seen: Seen, tool: rf.Tool[..., Any], args: Any = None, **options: Any) -> rf.Outcome:
     """One call, watched."""
-    async with door(tool, **options) as boundary:
+    provider, gather_spans = traced(seen)
+    async with door(tool, tracer_provider=provider, **options) as boundary:
         listen(boundary, seen)
         outcome = await boundary.call(tool.name, {"amount": 5} if args is None else args, principal="ada")
         seen.outcome(outcome)
+        gather_spans()
         seen.texts += [
             ("boundary", repr(boundary)),
             ("statistics", repr(boundary.statistics())),
@@ -236,9 +255,11 @@ def test_a_validators_own_complaint_does_not_repeat_the_value(watch: Callable[[S
 @requirement("AC18")
 def test_a_name_that_no_tool_has_is_in_no_event_and_no_log(watch: Callable[[Scenario], Seen]) -> None:
     async def scenario(seen: Seen) -> None:
-        async with door(pay(Book())) as boundary:
+        provider, gather_spans = traced(seen)
+        async with door(pay(Book()), tracer_provider=provider) as boundary:
             listen(boundary, seen)
             outcome = await boundary.call(CANARY, {CANARY: CANARY})
+            gather_spans()
             assert outcome.error is not None
             assert outcome.error.code == "unknown_tool"
 
@@ -257,6 +278,21 @@ def test_a_result_that_is_refused_is_kept_nowhere(watch: Callable[[Scenario], Se
 
     seen = watch(scenario)
     assert (seen.codes, seen.leaks(CANARY)) == (["bad_result"], [])
+
+
+@requirement("AC18", "D7")
+@pytest.mark.parametrize(
+    "decision", [rf.Reject(CANARY), rf.Respond(CANARY), rf.Edit({"amount": 5, "to": CANARY}), CANARY]
+)
+def test_what_an_approver_says_is_in_no_telemetry(watch: Callable[[Scenario], Seen], decision: Any) -> None:
+    async def decides(request: rf.ApprovalRequest) -> Any:
+        return decision
+
+    async def scenario(seen: Seen) -> None:
+        await one(seen, pay(Book(), approval="human"), approve=decides)
+
+    callers = {"outcome", "error", "error text", "parts", "raised", "raised repr", "info"}
+    assert {where for where, _ in watch(scenario).leaks(CANARY)} <= callers
 
 
 # --- exceptions, wherever they come from ---
@@ -374,9 +410,11 @@ def test_a_tools_own_text_passes_to_its_caller_and_stays_out_of_telemetry(watch:
         raise rf.ToolError(f"no such order {CANARY}", code=CANARY, data={"near": [CANARY]})
 
     async def scenario(seen: Seen) -> None:
-        async with door(pay(says, retries=1)) as boundary:
+        provider, gather_spans = traced(seen)
+        async with door(pay(says, retries=1), tracer_provider=provider) as boundary:
             listen(boundary, seen)
             outcome = await boundary.call("pay", {"amount": 5})
+            gather_spans()
             assert outcome.error is not None
             assert (outcome.error.message, outcome.error.data["near"]) == (f"no such order {CANARY}", [CANARY])
 

@@ -309,6 +309,25 @@ def test_a_signal_that_was_aborted_before_the_call_ends_it(place: str) -> None:
     assert caught.value.code == "aborted"
 
 
+@requirement("AC43", "W17")
+@each_place
+def test_a_host_may_have_such_a_call_run_once_and_see_the_signal(place: str) -> None:
+    signal, book, asked = rf.AbortSignal(), Book(*down(1)), list[object]()
+    signal.abort("before")
+
+    def approve(request: rf.ApprovalRequest) -> bool:
+        asked.append(request)
+        return True
+
+    tool = pay(book, approval="human", retries=2)
+    outcome, heard = call(tool, signal=signal, approve=approve, place=place, when_aborted="run")
+    assert (outcome.attempts, len(book.paid), len(asked)) == (1, 1, 1)
+    assert [(it.signal.aborted, it.signal.reason) for it in book.contexts] == [(True, "before")]
+    assert heard.types == ["approval.required", "approval.granted", *FAILED]
+    with pytest.raises(rf.ConfigError):
+        door(tool, when_aborted="perhaps")
+
+
 @requirement("W17")
 def test_an_abort_between_attempts_starts_no_other() -> None:
     signal, book = rf.AbortSignal(), Book(*down(3))
