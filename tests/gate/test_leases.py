@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ringfence.errors import ConfigError
 from ringfence.gate import leases as module
 from ringfence.gate.attempt import Attempts
 from ringfence.gate.leases import Leases
 from ringfence.ports import Signal
-from tests.gate.kit import run
+from tests.gate.kit import ARGS, ORIGIN, Amount, gate, pay, run, tool
 
 
 class Minimal:
@@ -248,3 +249,53 @@ def test_users_in_several_loops_leave_one_close_between_them() -> None:
         for thread in threads:
             thread.join()
         assert place.closed == 1
+
+
+# --- gates ---
+
+
+def test_a_shared_driver_outlives_the_gate_that_closes_first_and_its_calls_go_on() -> None:
+    async def body() -> None:
+        place, entered, release = Place(), asyncio.Event(), asyncio.Event()
+
+        async def execute(args: Amount) -> int:
+            entered.set()
+            await release.wait()
+            return place.closed
+
+        first = gate(tool(pay), tool(pay, "own", sandbox=place), sandbox=place)
+        second = gate(tool(execute), sandbox=place)
+        call = asyncio.create_task(second.call("pay", ARGS, origin=ORIGIN))
+        await entered.wait()
+        await first.aclose()
+        closing = asyncio.create_task(second.aclose())
+        await asyncio.sleep(0)
+        release.set()
+        await closing
+        assert ((await call).value, place.closed) == (0, 1)
+
+    run(body)
+
+
+def test_a_gate_that_is_dropped_leaves_its_driver_to_the_others() -> None:
+    async def body() -> None:
+        place = Place()
+        gate(tool(pay), sandbox=place)
+        kept = gate(tool(pay), sandbox=place)
+        gc.collect()
+        await kept.aclose()
+        assert place.closed == 1
+
+    run(body)
+
+
+def test_a_gate_that_could_not_be_made_holds_nothing() -> None:
+    async def body() -> None:
+        place = Place()
+        with pytest.raises(ConfigError):
+            gate(tool(pay), sandbox=place, approval_timeout=-1)
+        kept = gate(tool(pay), sandbox=place)
+        await kept.aclose()
+        assert place.closed == 1
+
+    run(body)

@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import SpanKind, StatusCode
 
+import ringfence as rf
 from ringfence.errors import ConfigError
 from ringfence.gate import tracing as module
 from ringfence.gate.runner import Gate
@@ -323,6 +324,30 @@ def test_concurrent_calls_do_not_become_each_others_children() -> None:
     run(body)
     one, two, agent = sink.spans
     assert (parent_of(one), parent_of(two)) == (id_of(agent), id_of(agent))
+
+
+@pytest.mark.slow
+def test_a_scripts_calls_are_children_of_who_runs_it_though_its_worker_is_older() -> None:
+    sink = Sink()
+
+    @rf.tool(effect="read")
+    def look(at: int) -> int:
+        """Look."""
+        return at
+
+    async def body() -> None:
+        host = sink.provider.get_tracer("host")
+        boundary = rf.Boundary([look], sandbox=rf.local(unsafe=True), tracer_provider=sink.provider)
+        async with boundary, rf.Enclave(tools=boundary) as enclave:
+            with host.start_as_current_span("warming"):
+                await enclave.warm()
+            with host.start_as_current_span("agent"):
+                result = await enclave.run("[await tools.look(at=1), await tools.look(at=2)]", session_id="s")
+        assert result.value == [1, 2]
+
+    run(body, seconds=20.0)
+    _, one, two, agent = sink.spans
+    assert [(span.name, parent_of(span)) for span in (one, two)] == [("execute_tool look", id_of(agent))] * 2
 
 
 def test_a_call_that_is_dropped_half_way_leaves_other_contexts_alone(caplog: pytest.LogCaptureFixture) -> None:
