@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 import ringfence as rf
 from tests.enclave.kit import Stage, answering, code, detail, echo, failing, never, outcomes
+from tests.requirements import requirement
 
 # the handler
 
@@ -57,6 +58,7 @@ def test_without_a_handler_every_call_is_refused(stage: Stage) -> None:
     assert stage.script("1 + 1", tool_handler=None).value == 2
 
 
+@requirement("D10")
 @pytest.mark.parametrize(
     "name", ["a b", "a/b", "../a", "1a", "_a", "$a", "a\n", "é", "a\x00", "tools.list()", "\ud800"]
 )
@@ -72,6 +74,7 @@ def test_a_name_that_is_too_long_is_refused(stage: Stage) -> None:
     assert (code(result), detail(result), stage.seen) == ("TOOL_ERROR", "invalid_input", [])
 
 
+@requirement("D10")
 @pytest.mark.parametrize("name", ["a", "users:list", "mail.send", "a_b-c.d:e", "A1", "a" * 256])
 def test_other_names_reach_the_handler(stage: Stage, name: str) -> None:
     stage.tools[name] = echo
@@ -188,6 +191,7 @@ def test_a_thousand_calls_at_once_are_all_served(stage: Stage) -> None:
 # the budget
 
 
+@requirement("B34")
 def test_the_budget_is_reserved_before_a_call_is_dispatched(stage: Stage) -> None:
     """B34, T65."""
     stage.tools["n"] = echo
@@ -256,6 +260,7 @@ def test_refused_and_malformed_calls_use_up_the_budget(stage: Stage) -> None:
     assert (code(result), stage.seen) == ("MAX_TOOL_CALLS", [])
 
 
+@requirement("B35")
 def test_a_hundred_calls_are_counted_as_a_hundred(stage: Stage) -> None:
     """B35."""
     stage.tools["n"] = echo
@@ -477,6 +482,7 @@ def test_an_uncaught_failure_ends_the_run_with_its_text(stage: Stage) -> None:
     assert outcomes(result) == [("a", "failed", "tool_raised")]
 
 
+@requirement("D8", "B43")
 @pytest.mark.parametrize(
     ("error", "name", "message"),
     [
@@ -529,6 +535,7 @@ def test_the_handlers_own_code_reaches_the_host(stage: Stage, own: Exception) ->
     assert result.error.data["tool_code"] == own.code  # type: ignore[attr-defined]
 
 
+@requirement("B40")
 def test_one_failure_of_many_stops_the_others_before_the_result_is_there(stage: Stage) -> None:
     """B40."""
     late: list[str] = []

@@ -11,6 +11,7 @@ import pytest
 import ringfence as rf
 from ringfence.ports import Answer, Position
 from tests.enclave.kit import Stage, code, detail, outcomes
+from tests.requirements import requirement
 
 Body = Callable[..., Awaitable[Any]]
 
@@ -366,12 +367,14 @@ def test_only_true_approves(play: Play, shop: Shop, answer: Any) -> None:
     assert (code(result), shop.seen) == ("APPROVAL_DENIED", [])
 
 
+@requirement("B2")
 def test_nobody_is_asked_about_a_call_that_is_not_valid(play: Play, shop: Shop) -> None:
     """B2."""
     result = play("await tools.refund(order_id='x')")
     assert (detail(result), shop.asked) == ("invalid_input", [])
 
 
+@requirement("D7")
 @pytest.mark.slow
 def test_the_clock_stands_while_a_person_decides(play: Play, shop: Shop) -> None:
     async def slowly(_: rf.ApprovalRequest) -> bool:
