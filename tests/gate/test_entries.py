@@ -43,7 +43,7 @@ def test_who_decides_follows_from_the_tools_approval() -> None:
         (True, None),
     ]
     assert own.approver is not None
-    assert (own.plan.asks, own.approver.handler, own.approver.form) == (True, callback, "pair")
+    assert (own.plan.asks, [one.handler for one in own.approver.members]) == (True, [callback])
 
 
 def test_a_callback_with_other_parameters_is_found_before_any_call() -> None:
@@ -51,9 +51,28 @@ def test_a_callback_with_other_parameters_is_found_before_any_call() -> None:
         entry_for(tool(pay, approval=lambda: True), sandbox=None, human=None, log=log)
 
 
-def test_only_declared_results_are_compared() -> None:
+def test_only_declared_and_bounded_results_are_compared() -> None:
+    assert entry_for(tool(pay, max_result=100), sandbox=None, human=None, log=log).is_checked
     assert entry_for(tool(pay, output=str), sandbox=None, human=None, log=log).is_checked
     assert not entry_for(tool(pay), sandbox=None, human=None, log=log).is_checked
+
+
+def test_only_limited_tools_have_turns() -> None:
+    limited = entry_for(tool(pay, max_concurrency=2), sandbox=None, human=None, log=log)
+    assert (limited.slots is not None, limited.plan.limited) == (True, True)
+    free = entry_for(tool(pay), sandbox=None, human=None, log=log)
+    assert (free.slots, free.plan.limited) == (None, False)
+
+
+def test_a_driver_is_believed_only_when_it_says_so() -> None:
+    class Claims:
+        name = "claims"
+        hands_over_unchanged = "yes"
+
+        async def run(self, fn: Any, args: list[Any], *, signal: Any = None) -> None: ...
+
+    assert entry_for(tool(pay), sandbox=local(unsafe=True), human=None, log=log).is_trusted
+    assert not entry_for(tool(pay), sandbox=Claims(), human=None, log=log).is_trusted
 
 
 def test_a_call_begins_with_nothing_known() -> None:

@@ -88,21 +88,42 @@ def test_a_missing_sandbox_names_tool_and_fix() -> None:
     assert "rf.local(unsafe=True)" in (error.hint or "")
 
 
-@pytest.mark.parametrize("reason", ["denied", "no_handler", "handler_failed", "not_a_bool"])
+REASONS = [
+    "denied",
+    "no_handler",
+    "handler_failed",
+    "not_a_bool",
+    "disagreed",
+    "changed",
+    "invalid_edit",
+    "invalid_response",
+]
+
+
+@pytest.mark.parametrize("reason", REASONS)
 def test_a_denial_says_why(reason: str) -> None:
-    error = explain.not_approved("pay", "approval_denied", reason, None)
+    error = explain.not_approved("pay", "approval_denied", reason, "", None)
     assert (error.code, error.data) == ("approval_denied", {"reason": reason})
 
 
 def test_every_denial_reads_differently() -> None:
-    reasons = ["denied", "no_handler", "handler_failed", "not_a_bool"]
-    texts = {explain.not_approved("pay", "approval_denied", reason, None).message for reason in reasons}
-    assert len(texts) == 4
+    texts = {explain.not_approved("pay", "approval_denied", reason, "", None).message for reason in REASONS}
+    assert len(texts) == len(REASONS)
+
+
+def test_what_an_approver_said_reaches_the_caller_bounded_and_printable() -> None:
+    def message(said: str) -> str:
+        return explain.not_approved("pay", "approval_denied", "denied", said, None).message
+
+    assert message("ask Bob\nfirst") == "pay: the call was not approved: ask Bob\nfirst"
+    assert message("\x1b[2J\udcff") == "pay: the call was not approved: ?[2J?"
+    assert len(message("x" * 10_000)) == explain.MAX_TEXT + len(message("")) + len(": ")
 
 
 def test_an_expiry_names_its_seconds() -> None:
-    error = explain.not_approved("pay", "approval_expired", "", 2.5)
-    assert error == ErrorInfo(code="approval_expired", message="pay: no decision came within 2.5 s")
+    error = explain.not_approved("pay", "approval_expired", "", "", 2.5)
+    text = "pay: no decision came within 2.5 s"
+    assert error == ErrorInfo(code="approval_expired", message=text, data={"reason": "expired"})
 
 
 # --- ends from outside ---
@@ -111,18 +132,32 @@ def test_an_expiry_names_its_seconds() -> None:
 @pytest.mark.parametrize(
     ("code", "text"),
     [
-        ("tool_timeout", "pay took longer than 0.5 s"),
         ("aborted", "pay: aborted by its caller before it ran"),
         ("interrupted", "pay was interrupted"),
     ],
 )
 def test_who_ended_it_is_said(code: str, text: str) -> None:
-    assert explain.stopped("pay", code, "failed", 0.5) == ErrorInfo(code=code, message=text)
+    assert explain.stopped("pay", code, "failed") == ErrorInfo(code=code, message=text)
 
 
-@pytest.mark.parametrize("code", ["tool_timeout", "interrupted"])
-def test_doubt_is_said(code: str) -> None:
-    assert "may have taken effect" in (explain.stopped("pay", code, "unknown", 0.5).hint or "")
+def test_doubt_is_said() -> None:
+    late = ToolTimeoutError("slow", code="tool_timeout")
+    fault = SandboxFault("gone", code="sandbox_crashed")
+    hints = [
+        explain.stopped("pay", "interrupted", "unknown").hint,
+        failed(late, "tool_timeout", "unknown").hint,
+        failed(fault, "sandbox_crashed", "unknown").hint,
+    ]
+    assert [hint for hint in hints if "may have taken effect" not in (hint or "")] == []
+
+
+def test_a_time_that_was_up_is_named_with_its_value_and_its_option() -> None:
+    assert explain.too_slow("pay", 0.5, 2.0) == "pay took longer than 0.5 s, the timeout of one attempt"
+    text = "pay took longer than 2 s, the total_timeout of all its attempts"
+    assert explain.too_slow("pay", None, 2.0) == text
+    assert failed(ToolTimeoutError(text, code="tool_timeout"), "tool_timeout") == ErrorInfo(
+        code="tool_timeout", message=text
+    )
 
 
 # --- failures ---
@@ -189,8 +224,13 @@ def test_a_rude_exception_is_still_explained(fields: dict[str, Any], data: dict[
 
 def test_an_outcome_in_doubt_is_called_so() -> None:
     error = failed(ConnectionResetError("secret"), "outcome_unknown", "unknown")
-    assert error.message == "pay: outcome unknown (ConnectionResetError, call c-1)"
+    assert error.message == "pay: outcome unknown, not retried (ConnectionResetError, call c-1)"
     assert "find out before calling it again" in (error.hint or "")
+
+
+def test_an_outcome_in_doubt_after_repetitions_says_how_many() -> None:
+    error = explain.failed("pay", "outcome_unknown", "unknown", ConnectionResetError(), "c-1", 3)
+    assert error.message == "pay: outcome unknown, after 3 attempts (ConnectionResetError, call c-1)"
 
 
 def test_a_failing_fallback_after_doubt_keeps_the_warning() -> None:
@@ -215,6 +255,8 @@ def test_a_result_that_does_not_fit_says_where_and_that_the_tool_ran() -> None:
     assert error.hint is None
     doubtful = failed(ValueRefused("total", "not a finite number"), "bad_result", "unknown")
     assert doubtful.hint == "do not call it again for the same effect"
+    large = failed(ValueRefused("", "too long", too_large=True), "bad_result", "unknown")
+    assert large.hint == "return less: filter or page in the tool; do not call it again for the same effect"
     assert (
         failed(ValueError("secret"), "bad_result").message
         == "pay ran to its end, and its result was refused: its schema raised ValueError"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ringfence.errors import CODES
 from ringfence.events import EVENT_TYPES
-from ringfence.gate.machine import TRANSITIONS, IllegalTransition, picture, plan_for, start, step
+from ringfence.gate.machine import TRANSITIONS, IllegalTransition, may_repeat, picture, plan_for, start, step
 from ringfence.gate.states import (
     Aborted,
     Ambiguous,
@@ -23,6 +23,8 @@ from ringfence.gate.states import (
     Command,
     Denied,
     Done,
+    Enter,
+    Entered,
     Event,
     Exhausted,
     Expired,
@@ -33,12 +35,14 @@ from ringfence.gate.states import (
     Interrupted,
     Invalid,
     Plan,
+    Queued,
     Received,
     Recover,
     Recovered,
     Recovering,
     RecoveryFailed,
     Refused,
+    Responded,
     Returned,
     Run,
     Running,
@@ -55,7 +59,10 @@ EVENTS: tuple[type[Event], ...] = get_args(Event)
 
 SAMPLES: dict[type[Event], list[Event]] = {
     Refused: [Refused("unknown_tool"), Refused("sandbox_required"), Refused("policy_refused")],
-    Denied: [Denied("denied"), Denied("no_handler")],
+    Denied: [Denied("denied", "too much"), Denied("no_handler")],
+    Granted: [Granted(), Granted(edited=True)],
+    Failed: [Failed(), Failed(None), Failed(2.5)],
+    Ambiguous: [Ambiguous(), Ambiguous(None), Ambiguous(2.5)],
     Barred: [Barred(ran=False), Barred(ran=True)],
     Exhausted: [Exhausted("bad_result"), Exhausted("tool_raised")],
     Faulted: [Faulted("sandbox_unavailable", started=False), Faulted("sandbox_crashed", started=True)],
@@ -73,14 +80,23 @@ plans = st.builds(
     stakes=st.sampled_from(["none", "undeclared", "effect"]),
     idempotent=st.booleans(),
     recovers=st.booleans(),
+    limited=st.booleans(),
 )
 events = st.sampled_from([event for kind in EVENTS for event in samples(kind)])
 
 
 def plan(
-    *, asks: bool = False, retries: int = 0, effect: Any = None, idempotent: bool | None = None, recovers: bool = False
+    *,
+    asks: bool = False,
+    retries: int = 0,
+    effect: Any = None,
+    idempotent: bool | None = None,
+    recovers: bool = False,
+    limited: bool = False,
 ) -> Plan:
-    return plan_for(asks=asks, retries=retries, effect=effect, idempotent=idempotent, recovers=recovers)
+    return plan_for(
+        asks=asks, retries=retries, effect=effect, idempotent=idempotent, recovers=recovers, limited=limited
+    )
 
 
 def life(of: Plan, *happenings: Event) -> tuple[State, list[Command]]:
@@ -119,6 +135,7 @@ def sample_states() -> list[State]:
     return [
         Received(of),
         Approving(of),
+        Queued(of),
         Running(of, 1),
         Waiting(of, 1, "tool_raised"),
         Recovering(of, 1, "failed", "tool_raised"),
@@ -148,7 +165,7 @@ def test_every_life_ends_in_done_and_stays_within_its_attempts(of: Plan, data: s
     runs = [command.attempt for _, _, commands in steps for command in commands if isinstance(command, Run)]
     assert runs == list(range(1, len(runs) + 1))
     assert len(runs) == end.attempts <= of.max_attempts
-    assert len(steps) <= 2 * of.max_attempts + 3
+    assert len(steps) <= 2 * of.max_attempts + 4
 
 
 @given(plans, st.lists(events, max_size=12))
@@ -170,7 +187,7 @@ def test_commands_are_in_an_order_that_a_runner_can_follow(of: Plan, data: st.Da
     for _, _, commands in steps:
         *notices, last = commands
         assert all(isinstance(command, Announce) for command in notices)
-        assert isinstance(last, Ask | Run | Sleep | Recover | Finish)
+        assert isinstance(last, Ask | Enter | Run | Sleep | Recover | Finish)
     lasts = [commands[-1] for _, _, commands in steps]
     assert [command for command in lasts if isinstance(command, Finish)] == lasts[-1:]
     assert len([command for command in lasts if isinstance(command, Ask)]) <= 1
@@ -186,7 +203,8 @@ def test_nothing_runs_before_it_is_validated_and_granted(of: Plan, data: st.Data
         if any(isinstance(command, Run) for command in commands):
             assert past[0] is Validated
             assert not of.asks or past[1] is Granted
-            assert not {Denied, Expired, Refused, Invalid, Aborted, Interrupted} & set(past)
+            assert not of.limited or Entered in past
+            assert not {Denied, Expired, Responded, Refused, Invalid, Aborted, Interrupted} & set(past)
 
 
 @given(plans, st.data())
@@ -206,13 +224,38 @@ def test_the_end_tells_what_is_known(of: Plan, data: st.DataObject) -> None:
     end, steps = walk(of, data)
     assert isinstance(end, Done)
     assert (end.code is None) == (end.status == "succeeded")
-    assert (end.attempts == 0) == (end.status == "refused")
+    answered = any(isinstance(event, Responded) for _, event, _ in steps)
+    assert (end.attempts == 0) == (end.status == "refused" or answered)
     assert end.code is None or end.code in CODES
     if end.status == "unknown":
         assert of.stakes != "none"
     stopped = any(isinstance(event, TimedOut | Exhausted) for _, event, _ in steps)
     if stopped and of.stakes != "none":
         assert end.status in ("unknown", "succeeded")
+
+
+@given(plans, st.data())
+def test_only_the_last_announcement_says_how_the_record_ends(of: Plan, data: st.DataObject) -> None:
+    end, steps = walk(of, data)
+    assert isinstance(end, Done)
+    said = [command for _, _, commands in steps for command in commands if isinstance(command, Announce)]
+    *others, last = [one.status for one in said]
+    assert others == [None] * len(others)
+    assert last is not None
+    is_mended = any(isinstance(event, Recovered) for _, event, _ in steps)
+    assert last == end.status or is_mended
+
+
+@given(plans, st.data())
+def test_nobody_gets_another_attempt_that_is_not_wanted(of: Plan, data: st.DataObject) -> None:
+    _, steps = walk(of, data)
+    for state, event, commands in steps:
+        pauses = [command.seconds for command in commands if isinstance(command, Sleep)]
+        if pauses:
+            assert isinstance(state, Running)
+            assert isinstance(event, Failed | Ambiguous)
+            assert pauses == [event.pause]
+            assert may_repeat(of, state.attempt, event)
 
 
 @given(plans, st.data())
@@ -231,17 +274,24 @@ def test_a_fallback_follows_only_failures_of_the_tool(of: Plan, data: st.DataObj
     for _, event, commands in steps:
         if any(isinstance(command, Recover) for command in commands):
             assert of.recovers
-            assert isinstance(event, Failed | Ambiguous | Exhausted | TimedOut | Aborted)
+            assert isinstance(event, Failed | Ambiguous | Exhausted | TimedOut | Aborted | Expired)
         if isinstance(event, Recovered):
             assert announced(list(commands)) == []
 
 
 def test_every_target_that_is_drawn_can_be_reached() -> None:
     reached: set[tuple[type[State], type[Event], type[State]]] = set()
-    for asks, attempts, stakes, idempotent, recovers in itertools.product(
-        (False, True), (1, 2), ("none", "undeclared", "effect"), (False, True), (False, True)
+    for asks, attempts, stakes, idempotent, recovers, limited in itertools.product(
+        (False, True), (1, 2), ("none", "undeclared", "effect"), (False, True), (False, True), (False, True)
     ):
-        of = Plan(asks=asks, max_attempts=attempts, stakes=stakes, idempotent=idempotent, recovers=recovers)
+        of = Plan(
+            asks=asks,
+            max_attempts=attempts,
+            stakes=stakes,
+            idempotent=idempotent,
+            recovers=recovers,
+            limited=limited,
+        )
         todo = [start(of)]
         while todo:
             state = todo.pop()
@@ -272,7 +322,7 @@ def test_a_plan_says_what_declarations_mean() -> None:
 def test_an_automatic_call_is_called_and_completed() -> None:
     end, said = life(plan(), Validated(), Returned())
     assert end == Done("succeeded", None, 1)
-    assert said == [Announce("tool.called", 1), Run(1), Announce("tool.completed", 1), Finish()]
+    assert said == [Announce("tool.called", 1), Run(1), Announce("tool.completed", 1, status="succeeded"), Finish()]
 
 
 def test_an_approved_call_is_announced_in_the_seeds_order() -> None:
@@ -295,19 +345,24 @@ def test_without_a_grant_nothing_runs_and_the_event_says_why(event: Event, code:
     assert end == Done("refused", code, 0)
     assert said[2:] == [
         Announce("approval.denied", code=code, reason=reason),
-        Announce("tool.rejected", code=code),
+        Announce("tool.rejected", code=code, status="refused"),
         Finish(),
     ]
 
 
 @pytest.mark.parametrize(
     ("event", "code"),
-    [(Invalid(), "invalid_input"), (Refused("policy_refused"), "policy_refused"), (Aborted(), "aborted")],
+    [
+        (Invalid(), "invalid_input"),
+        (Refused("policy_refused"), "policy_refused"),
+        (Aborted(), "aborted"),
+        (Interrupted(), "interrupted"),
+    ],
 )
 def test_a_refused_request_asks_nobody(event: Event, code: str) -> None:
     end, said = life(plan(asks=True, recovers=True), event)
     assert end == Done("refused", code, 0)
-    assert said == [Announce("tool.rejected", code=code), Finish()]
+    assert said == [Announce("tool.rejected", code=code, status="refused"), Finish()]
 
 
 def test_a_failure_is_repeated_while_attempts_are_left() -> None:
@@ -397,11 +452,14 @@ def test_an_effect_around_a_nested_call_that_ran_is_doubted(ran: bool, options: 
     assert life(plan(retries=2, recovers=True, **options), Validated(), Barred(ran))[0] == end
 
 
-def test_an_abort_between_attempts_keeps_the_last_failure() -> None:
-    assert life(plan(retries=1), Validated(), Failed(), Aborted())[0] == Done("failed", "tool_raised", 1)
+@pytest.mark.parametrize(("event", "code"), [(Aborted(), "aborted"), (Expired(), "tool_timeout")])
+def test_what_ends_a_pause_calls_the_next_attempt_off_and_keeps_the_last_failure(event: Event, code: str) -> None:
+    end, said = life(plan(retries=1), Validated(), Failed(), event)
+    assert end == Done("failed", "tool_raised", 1)
+    assert said[-2:] == [Announce("tool.rejected", 2, code, status="failed"), Finish()]
     of = plan(retries=1, effect="write", idempotent=True)
-    assert life(of, Validated(), Ambiguous(), Aborted())[0] == Done("unknown", "outcome_unknown", 1)
-    state, said = life(plan(retries=1, recovers=True), Validated(), Failed(), Aborted())
+    assert life(of, Validated(), Ambiguous(), event)[0] == Done("unknown", "outcome_unknown", 1)
+    state, said = life(plan(retries=1, recovers=True), Validated(), Failed(), event)
     assert isinstance(state, Recovering)
     assert said[-1] == Recover()
 
@@ -409,7 +467,80 @@ def test_an_abort_between_attempts_keeps_the_last_failure() -> None:
 def test_an_interruption_between_attempts_calls_the_next_one_off() -> None:
     end, said = life(plan(retries=1), Validated(), Failed(), Interrupted())
     assert end == Done("failed", "interrupted", 1)
-    assert said[-2:] == [Announce("tool.rejected", 2, "interrupted"), Finish()]
+    assert said[-2:] == [Announce("tool.rejected", 2, "interrupted", status="failed"), Finish()]
+
+
+def test_an_approver_may_answer_in_the_tools_place() -> None:
+    end, said = life(plan(asks=True, limited=True, retries=2, recovers=True), Validated(), Responded())
+    assert end == Done("succeeded", None, 0)
+    assert said[2:] == [Announce("approval.answered", status="succeeded"), Finish()]
+
+
+def test_an_edit_is_said_to_be_one() -> None:
+    _, said = life(plan(asks=True), Validated(), Granted(edited=True))
+    assert said[2:] == [Announce("approval.granted", edited=True), Announce("tool.called", 1), Run(1)]
+
+
+def test_calls_of_a_limited_tool_wait_for_their_turn_when_they_may_run() -> None:
+    end, said = life(plan(limited=True), Validated(), Entered(), Returned())
+    assert (end, said[0], announced(said)) == (
+        Done("succeeded", None, 1),
+        Enter(),
+        ["tool.called", "tool.completed"],
+    )
+    state, said = life(plan(limited=True, asks=True), Validated(), Granted())
+    assert (state, said[2:]) == (
+        Queued(plan(limited=True, asks=True)),
+        [Announce("approval.granted"), Enter()],
+    )
+
+
+@pytest.mark.parametrize(("event", "code"), [(Aborted(), "aborted"), (Interrupted(), "interrupted")])
+def test_who_gives_up_in_the_queue_is_refused_and_has_run_nothing(event: Event, code: str) -> None:
+    end, said = life(plan(limited=True, recovers=True, retries=2), Validated(), event)
+    assert end == Done("refused", code, 0)
+    assert said[1:] == [Announce("tool.rejected", code=code, status="refused"), Finish()]
+
+
+def test_a_limited_tool_queues_once_for_all_its_attempts() -> None:
+    _, said = life(plan(limited=True, retries=1), Validated(), Entered(), Failed(), Woke(), Returned())
+    assert said.count(Enter()) == 1
+
+
+@pytest.mark.parametrize("event", [Failed(None), Ambiguous(None)])
+def test_without_a_wish_for_another_attempt_there_is_none(event: Event) -> None:
+    assert life(plan(retries=5), Validated(), event)[0] == Done("failed", "tool_raised", 1)
+    assert isinstance(life(plan(retries=5, recovers=True), Validated(), event)[0], Recovering)
+
+
+def test_a_pause_is_as_long_as_the_failure_says() -> None:
+    _, said = life(plan(retries=1), Validated(), Failed(2.5))
+    assert said[-1] == Sleep(2.5)
+
+
+def test_a_wish_for_another_attempt_does_not_make_it_safe() -> None:
+    of = plan(retries=5, effect="write")
+    assert life(of, Validated(), Ambiguous(0.5))[0] == Done("unknown", "outcome_unknown", 1)
+    assert life(plan(retries=0), Validated(), Failed(0.5))[0] == Done("failed", "tool_raised", 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "attempt", "event", "may"),
+    [
+        ({"retries": 1}, 1, Failed(), True),
+        ({"retries": 1}, 2, Failed(), False),
+        ({"retries": 1, "effect": "write"}, 1, Failed(), True),
+        ({"retries": 1, "effect": "write"}, 1, Ambiguous(), False),
+        ({"retries": 1, "effect": "write", "idempotent": True}, 1, Ambiguous(), True),
+        ({"retries": 1}, 1, Ambiguous(), True),
+        ({"retries": 1, "effect": "read"}, 1, TimedOut(), False),
+        ({"retries": 1, "effect": "read"}, 1, Exhausted("bad_result"), False),
+        ({"retries": 1, "effect": "read"}, 1, Barred(ran=False), False),
+        ({"retries": 1, "effect": "read"}, 1, Faulted("sandbox_crashed", started=False), False),
+    ],
+)
+def test_what_may_be_repeated(options: dict[str, Any], attempt: int, event: Event, may: bool) -> None:
+    assert may_repeat(plan(**options), attempt, event) is may
 
 
 # --- the picture ---

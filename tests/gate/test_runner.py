@@ -328,7 +328,7 @@ def test_events_say_where_a_call_came_from_and_how_long_it_took() -> None:
         assert (called.type, called.tool, called.session_id) == ("tool.called", "pay", "chat")
         shared = {"call_id": "mine", "attempt": 1, "max_attempts": 1, "run_id": "r1", "line": 12}
         assert called.meta == shared
-        assert completed.meta == {**shared, "duration": 1.0}
+        assert completed.meta == {**shared, "duration": 1.0, "status": "succeeded"}
         assert (outcome.call_id, outcome.duration) == ("mine", 3.0)
 
     run(body)
