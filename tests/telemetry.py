@@ -8,12 +8,12 @@ from typing import Final, get_args
 
 from ringfence.enclave.results import RunStatus
 from ringfence.errors import CODES, Status
-from ringfence.events import EVENT_TYPES, META, META_TYPES, Event
+from ringfence.events import EVENT_TYPES, META, META_TYPES, REASONS, Event
 
 _RUN_CODES: Final = {spec.run_code for spec in CODES.values()}
 _WORDS: Final = {
     "tool": {"code": set(CODES), "status": set(get_args(Status))},
-    "approval": {"code": set(CODES), "status": set(get_args(Status))},
+    "approval": {"code": set(CODES), "reason": REASONS, "status": set(get_args(Status))},
     "run": {"code": _RUN_CODES | {None}, "status": set(get_args(RunStatus))},
 }
 

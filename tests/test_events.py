@@ -46,6 +46,7 @@ def test_every_type_has_its_keys_and_every_key_its_type() -> None:
         ("tool.failed", "pay", {"code": "EPAY"}, ["tool.failed: code is none of ours"]),
         ("tool.failed", "pay", {"error": "no: it failed"}, ["tool.failed: error is no class name"]),
         ("tool.failed", "pay", {"status": "sad"}, ["tool.failed: status is none of ours"]),
+        ("approval.denied", "pay", {"reason": "not today"}, ["approval.denied: reason is none of ours"]),
         ("tool.shouted", "pay", {}, ["tool.shouted: there is no such type"]),
         ("run.started", "pay", {}, ["run.started: tool is a str"]),
     ],

@@ -56,6 +56,22 @@ All texts are ours: ids, codes of `errors.CODES`, statuses, words of a closed li
 name of an exception, where that is an identifier. `code` is None for a run that succeeded.
 """
 
+REASONS: Final[frozenset[str]] = frozenset(
+    {
+        "denied",
+        "no_handler",
+        "handler_failed",
+        "not_a_bool",
+        "changed",
+        "disagreed",
+        "invalid_edit",
+        "invalid_response",
+        "expired",
+        "cancelled",
+    }
+)
+"""Why an approval was denied: every word that `reason` may be."""
+
 _OF_CALLS: Final = frozenset({"call_id", "run_id", "line"})
 
 META: Final[Mapping[EventType, frozenset[str]]] = MappingProxyType(

@@ -12,7 +12,7 @@ import pytest
 import ringfence as rf
 from ringfence.cli import exits
 from ringfence.contract.tool import ToolOptions
-from ringfence.events import EVENT_TYPES, META, META_TYPES, SEED_TYPES
+from ringfence.events import EVENT_TYPES, META, META_TYPES, REASONS, SEED_TYPES
 from tests.docs.pages import ROOT
 
 PAGE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
@@ -75,6 +75,10 @@ def test_every_key_that_an_event_may_have_is_named(kind: str) -> None:
     of_calls = {"call_id", "run_id", "line"} if not kind.startswith("run.") else set[str]()
     keys = next(keys for known, keys in META.items() if known == kind)
     assert {name for name in re.findall(r"`(\w+)`", row) if name in META_TYPES} == keys - of_calls
+
+
+def test_every_reason_of_a_denial_is_named() -> None:
+    assert table("`reason`", "## Events") == REASONS
 
 
 def test_every_exit_code_is_named() -> None:
