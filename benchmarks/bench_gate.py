@@ -8,12 +8,16 @@ with one subscriber, no timeout and no declared result, unless a row says otherw
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
+from importlib.util import find_spec
 from statistics import median
 from time import perf_counter
 from typing import Any, Final
 
+from opentelemetry.trace import TracerProvider
 from pydantic import BaseModel, TypeAdapter
 
 import ringfence as rf
@@ -29,6 +33,7 @@ _BAR: Final = 20.0
 _BARE: Final = "validate and call"
 _TEXT: Final = "governed call, JSON text"
 _OBJECT: Final = "boundary.call, Python object"
+_TRACED: Final = "boundary.call, span to an OpenTelemetry SDK"
 _VARIANTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "boundary.call, declared result": {"output": int},
     "boundary.call, timeout": {"timeout": 1.0},
@@ -65,8 +70,10 @@ async def approve(request: rf.ApprovalRequest) -> bool:
 def measure() -> Iterable[Row]:
     """Microseconds per call: medians of blocks taken alternately."""
     times = asyncio.run(_measured())
-    for name in (_TEXT, _OBJECT, *_VARIANTS):
-        is_plain = name not in _VARIANTS
+    for name in times:
+        if name == _BARE:
+            continue
+        is_plain = name in (_TEXT, _OBJECT)
         yield Row(
             name=f"gate: {name}",
             ours=times[name],
@@ -81,25 +88,35 @@ async def _measured() -> dict[str, float]:
     adapter, text, origin = TypeAdapter(Order), canonical(_ARGS, ValueBudget()), Origin(session_id="bench")
     async with AsyncExitStack() as stack:
 
-        async def host_call(options: Mapping[str, Any]) -> tuple[rf.Boundary, Call]:
-            boundary = await stack.enter_async_context(_boundary(options))
-            return boundary, lambda: boundary.call("place_order", _ARGS)
+        async def opened(tool: Mapping[str, Any], provider: TracerProvider | None = None) -> rf.Boundary:
+            return await stack.enter_async_context(_boundary(tool, provider))
 
-        plain, from_host = await host_call({})
-        variants = {name: (await host_call(options))[1] for name, options in _VARIANTS.items()}
+        plain = await opened({})
+        boundaries = {_OBJECT: plain, **{name: await opened(options) for name, options in _VARIANTS.items()}}
+        if (provider := _provider()) is not None:
+            boundaries[_TRACED] = await opened({}, provider)
         return await _alternate(
             {
                 _BARE: lambda: place_order(adapter.validate_json(text, strict=True)),
                 _TEXT: lambda: plain.gate.call("place_order", text, origin=origin),
-                _OBJECT: from_host,
-                **variants,
+                **{name: partial(boundary.call, "place_order", _ARGS) for name, boundary in boundaries.items()},
             }
         )
 
 
-def _boundary(options: Mapping[str, Any]) -> rf.Boundary:
+def _provider() -> TracerProvider | None:
+    """An SDK without exporters: what its spans cost here is all in the call. The other rows make no span."""
+    if find_spec("opentelemetry.sdk") is None:
+        print("benchmarks: opentelemetry-sdk is not installed here, its row is left out", file=sys.stderr)
+        return None
+    from opentelemetry.sdk import trace
+
+    return trace.TracerProvider()
+
+
+def _boundary(options: Mapping[str, Any], provider: TracerProvider | None) -> rf.Boundary:
     tool = rf.Tool("place_order", "Place an order.", Order, place_order, **options)
-    boundary = rf.Boundary([tool], sandbox=rf.local(unsafe=True), approve=approve)
+    boundary = rf.Boundary([tool], sandbox=rf.local(unsafe=True), approve=approve, tracer_provider=provider)
     seen: list[str] = []
     boundary.on(None, lambda event: note(seen, event))
     return boundary
