@@ -25,6 +25,7 @@ _NODES: Final = ValueBudget().nodes
 _DEPTH: Final = 100
 """More than what arguments may have as JSON, since types add levels; few enough for Python's stack."""
 _SCALARS: Final = (str, int, float)
+_EXACT: Final = frozenset({type(None), bool, int, str})
 _PLAIN_TEXT: Final = frozenset(
     {"builtins", "datetime", "decimal", "fractions", "ipaddress", "pathlib", "pydantic", "pydantic_core", "re", "uuid"}
 )
@@ -53,7 +54,7 @@ class _View:
             raise ValueRefused("", f"more than {_NODES} values", too_large=True)
         if depth > _DEPTH:
             raise ValueRefused("", f"nested deeper than {_DEPTH} levels, or cyclic", too_large=True)
-        if value is None or isinstance(value, bool):
+        if type(value) in _EXACT:
             return value
         if isinstance(value, Enum):
             return self.of(value.value, depth + 1)
@@ -64,12 +65,13 @@ class _View:
         return self._compound(value, depth + 1)
 
     def _compound(self, value: Any, depth: int) -> Any:
-        if callable(reveal := getattr(_kind(value), "get_secret_value", None)):
+        kind = _kind(value)
+        if RootModel in kind.__mro__:  # which is quicker than a model's own `isinstance`
+            return self.of(value.root, depth)
+        if BaseModel in kind.__mro__:
+            return self._pairs(_named(kind.__pydantic_fields__, _model_items(value)), depth)
+        if callable(reveal := getattr(kind, "get_secret_value", None)):
             return self.of(reveal(value), depth)
-        if isinstance(value, RootModel):
-            return self.of(cast("Any", value.root), depth)  # type: ignore[reportUnknownMemberType]
-        if isinstance(value, BaseModel):
-            return self._pairs(_named(type(value).model_fields, _model_items(value)), depth)
         if dataclasses.is_dataclass(value):
             fields = getattr(type(value), "__pydantic_fields__", {})
             return self._pairs(_named(fields, _dataclass_items(value)), depth)
@@ -91,10 +93,8 @@ class _View:
     def _pairs(self, items: Iterable[tuple[Any, Any]], depth: int) -> Any:
         """An object; a list of pairs where two keys would look the same, so that none hides the other."""
         pairs = [(self.of(key, depth), self.of(item, depth)) for key, item in items]
-        names = [key if isinstance(key, str) else repr(key) for key, _ in pairs]
-        if len(set(names)) < len(names):
-            return [[key, item] for key, item in pairs]
-        return dict(zip(names, (item for _, item in pairs), strict=True))
+        view = {key if isinstance(key, str) else repr(key): item for key, item in pairs}
+        return view if len(view) == len(pairs) else [[key, item] for key, item in pairs]
 
 
 def _kind(value: object) -> type[Any]:
