@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from ringfence.contract.tool import Tool
 from ringfence.contract.toolset import Toolset
-from ringfence.events import EVENT_TYPES, Event
+from ringfence.events import EVENT_TYPES, SEED_TYPES, Event
 from ringfence.gate.runner import Gate
 from ringfence.ports import ApprovalRequest, Origin, Outcome
 from ringfence.sandbox.local_unsafe import local
@@ -67,8 +67,7 @@ class Trace:
 
     def seed(self) -> list[str]:
         """Only the types that a subscriber without a filter gets."""
-        extra = {"tool.rejected", "approval.denied"}
-        return [kind for kind in self.types if kind not in extra]
+        return [kind for kind in self.types if kind in SEED_TYPES]
 
     def codes(self) -> list[str | None]:
         return [event.meta.get("code") for event in self.events]

@@ -124,7 +124,9 @@ def test_starting_warns_once_of_tools_that_nobody_can_approve(caplog: pytest.Log
     ]
 
 
-@pytest.mark.parametrize("options", [{"approval_timeout": 0}, {"approval_timeout": True}, {"approve": 7}])
+@pytest.mark.parametrize(
+    "options", [{"approval_timeout": 0}, {"approval_timeout": True}, {"approve": 7}, {"when_aborted": "maybe"}]
+)
 def test_wrong_options_are_found_while_building(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
         gate(tool(pay), **options)
@@ -311,6 +313,23 @@ def test_arguments_that_refuse_to_be_written_are_read_field_by_field() -> None:
     assert [request.arguments for request in seen if isinstance(request, ApprovalRequest)] == [
         {"cents": 5, "currency": "EUR"}
     ]
+
+
+# --- results ---
+
+
+@pytest.mark.parametrize(("effect", "status"), [("read", "failed"), ("write", "unknown"), (None, "unknown")])
+def test_a_result_longer_than_the_tool_may_answer_is_refused_with_a_hint(effect: Any, status: str) -> None:
+    async def execute(args: Amount) -> str:
+        return "x" * 99
+
+    outcome, _ = outcome_of(tool(execute, max_result=100, effect=effect, retries=2))
+    assert verdict(outcome) == (status, "bad_result", 1)
+    assert outcome.error is not None
+    assert "its JSON text has 101 bytes, more than the tool's max_result of 100" in outcome.error.message
+    assert (outcome.error.hint or "").startswith("return less")
+    assert outcome_of(tool(execute, max_result=101))[0].status == "succeeded"
+    assert outcome_of(tool(execute))[0].status == "succeeded"
 
 
 # --- events and ids ---
