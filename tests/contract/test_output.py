@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, TypeAdapter, field_serializer
 from typing_extensions import TypedDict
 
+from ringfence.contract.door import as_output_schema
 from ringfence.contract.hints import UNDECLARED
-from ringfence.contract.output import as_output_schema
 from ringfence.ports import OutputSchema
 from ringfence.values import ValueRefused
 from tests.contract.helpers import config_error, refusal
@@ -159,6 +159,7 @@ def test_the_schema_of_a_declared_result_describes_what_is_dumped() -> None:
 
     made = as_output_schema(Aliased, "output", "The order.")
     assert made.json_schema() == {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Aliased",
         "type": "object",
         "properties": {"orderId": {"type": "integer"}},

@@ -15,7 +15,10 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, TypeAdapter, model_validator
 from typing_extensions import TypedDict
 
-from ringfence.contract.schema import SCHEMA_BUDGET, as_input_schema, node_of, parts, reason_of
+from ringfence.contract.door import as_input_schema
+from ringfence.contract.keywords import node_of, parts
+from ringfence.contract.publishing import SCHEMA_BUDGET
+from ringfence.contract.schema import reason_of
 from ringfence.ports import InputSchema, InvalidInput
 from tests.contract.helpers import codes, config_error, issues
 
@@ -184,7 +187,7 @@ class NoSchema:
 
 
 NO_SCHEMAS: list[Any] = [
-        None, 3, "Order", {"type": "object"}, lambda: None, int, list[int], dict[str, int], Order(id=1), Names,
+        None, 3, "Order", {"type": "array"}, lambda: None, int, list[int], dict[str, int], Order(id=1), Names,
         Names(["a"]), Point(1), NoSchema, NoSchema(), Open, Order | Row, TypeAdapter(int), TypeAdapter(dict[str, int]),
         TypeAdapter(Order | Row),
 ]  # fmt: skip
@@ -197,9 +200,10 @@ def test_anything_else_is_no_schema(value: object) -> None:
 
 
 def test_the_error_says_what_is_accepted() -> None:
-    assert config_error(schema, {"type": "object"}).message == (
-        "tool 'x': input must be a pydantic model, a dataclass, a TypedDict, "
-        "or a pydantic TypeAdapter of one of these; not dict"
+    assert config_error(schema, 3).message == (
+        "tool 'x': input must be a pydantic model, a dataclass, a TypedDict, a pydantic TypeAdapter of one of these, "
+        "a msgspec Struct, a JSON Schema (dict), or an object with validate(value) and json_schema(target, mode); "
+        "not int"
     )
 
 

@@ -83,7 +83,7 @@ WRONG: list[Any] = [
     ({"on_error": "ignore"}, "bad_config", "tool 'lookup_order': on_error"),
     ({"sandbox": "local"}, "bad_config", "tool 'lookup_order': sandbox"),
     ({"input": None}, "bad_schema", "tool 'lookup_order': input"),
-    ({"input": {"type": "object"}}, "bad_schema", "tool 'lookup_order': input"),
+    ({"input": {"type": "array"}}, "bad_schema", "tool 'lookup_order': input"),
     ({"input": list[int]}, "bad_schema", "tool 'lookup_order': input"),
     ({"execute": None}, "bad_config", "tool 'lookup_order': execute"),
     ({"output": Place}, "bad_schema", "tool 'lookup_order': output"),
@@ -237,7 +237,11 @@ def test_a_decorator_with_options_says_the_rest() -> None:
 
     kept = (anything.name, anything.description, anything.timeout, anything.approval, anything.effect, anything.tags)
     assert kept == ("find", "Find it.", 2.0, "human", "read", ("a",))
-    assert anything.output.json_schema() == {"type": "array", "items": {"type": "integer"}}
+    assert anything.output.json_schema() == {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "array",
+        "items": {"type": "integer"},
+    }
     assert anything.is_async is False
 
 

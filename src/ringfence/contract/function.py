@@ -11,25 +11,31 @@ from typing import Any
 from ringfence.contract.hints import Arguments, Declared, arguments_type
 from ringfence.contract.schema import Publisher, PydanticInput, adapter_for, reason_of
 from ringfence.errors import ConfigError
+from ringfence.ports import Target
 
 
 class FunctionInput(PydanticInput):
     """The arguments of a decorated function, which remembers how they become parameters."""
 
-    __slots__ = ("declared",)
+    __slots__ = ("_label", "declared")
 
-    def __init__(self, declared: Declared, label: str) -> None:
+    def __init__(self, declared: Declared, label: str, *, lax: bool = False) -> None:
         try:
             adapter = adapter_for(declared.arguments, f"{label}: arguments")
-            super().__init__(adapter, f"{label}: arguments", None if declared.whole else Arguments)
+            super().__init__(adapter, f"{label}: arguments", None if declared.whole else Arguments, lax=lax)
         except ConfigError:
             _blame_parameter(declared, label)
             raise
         self.declared = declared
+        self._label = label
 
-    def json_schema(self) -> dict[str, Any]:
+    def as_lax(self, lax: bool) -> FunctionInput:
+        """The same contract, with or without conversion of values."""
+        return self if lax is self.lax else FunctionInput(self.declared, self._label, lax=lax)
+
+    def json_schema(self, target: Target = "2020-12") -> dict[str, Any]:
         """See `ports.InputSchema.json_schema`."""
-        schema = super().json_schema()
+        schema = super().json_schema(target)
         if self.declared.whole is None:
             del schema["title"]
         return schema

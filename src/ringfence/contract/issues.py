@@ -1,18 +1,19 @@
 """From pydantic's account of a failed validation to issues that a caller may read.
 
 A path, a message, a code: never the value, its context or a link. Knows pydantic's errors, not schemas or tools;
-`contract.schema` and `contract.output` call it. Pure.
+the modules of every kind of contract call it. Pure.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, get_args
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails, core_schema
 
+from ringfence.contract.names import suggest
 from ringfence.errors import Issue
 
 MAX_ISSUES: Final = 20
@@ -58,6 +59,25 @@ def issues_of(error: ValidationError, root: Any) -> tuple[Issue, ...]:
     return tuple(found.values())
 
 
+def bounded(issues: Sequence[Issue]) -> tuple[Issue, ...]:
+    """The first `MAX_ISSUES` of them without repetitions, with bounded texts; a last one says how many there were."""
+    found: dict[tuple[str, str], Issue] = {}
+    for issue in issues:
+        short = Issue(path=issue["path"][:_MAX_PATH], message=issue["message"][:_MAX_MESSAGE], code=issue["code"])
+        found.setdefault((short["path"], short["message"]), short)
+        if len(found) == MAX_ISSUES:
+            found["", ""] = Issue(path="", message=f"{len(issues)} problems in all", code="more_issues")
+            break
+    return tuple(found.values())
+
+
+def unknown_argument(name: str, path: str, names: Iterable[str]) -> Issue:
+    """The issue for a key that is not declared, with the nearest one that is."""
+    near = suggest(name, names)
+    message = f"no such argument; did you mean {near!r}?" if near else "no such argument"
+    return Issue(path=join_path(path, name), message=message, code="extra_forbidden")
+
+
 def internal_issue(error: Exception) -> Issue:
     """The issue for a validator that broke instead of deciding: its class only."""
     return Issue(path="", message=f"a validator raised {type(error).__name__}", code="validator_error")
@@ -92,11 +112,11 @@ def _message(detail: ErrorDetails) -> str:
         expected = detail.get("ctx", {}).get("expected_tags")
         return f"{_REPLACED[kind]}, expected {expected}" if expected else _REPLACED[kind]
     if kind in _FREE_TEXT or kind not in _OWN_TYPES:
-        return _masked(detail["msg"], detail["input"])
+        return masked(detail["msg"], detail["input"])
     return detail["msg"]
 
 
-def _masked(message: str, value: Any) -> str:
+def masked(message: str, value: Any) -> str:
     """The tool author's text without the input, which a validator easily repeats (`invalid literal for int(): 'x'`).
 
     One or two characters give nothing away and would tear holes into the text; a short word must stand alone in it.

@@ -2,7 +2,7 @@
 
 Declared results are validated (instances pass as they are, plain data is converted) and dumped by pydantic. Anything
 undeclared must be made of plain JSON values and a closed list of others (`_LEAVES` and friends): unknown means no.
-Knows pydantic and bytes, not tools or gates. `contract.tool` builds these at registration; the gate calls `dump` once
+Knows pydantic and bytes, not tools or gates. `contract.door` builds these at registration; the gate calls `dump` once
 per call. Pure, except that dumping runs the serialisers of the user's own types.
 
 The dumped form of values that JSON lacks, where nothing is declared: dates and times ISO 8601, Decimal and UUID as
@@ -22,11 +22,13 @@ from pydantic_core import from_json
 
 from ringfence.contract.hints import UNDECLARED
 from ringfence.contract.issues import issues_of
+from ringfence.contract.keywords import Json, parts
 from ringfence.contract.plain import check_finite, check_plain, is_plain, may_lose_numbers
-from ringfence.contract.schema import SCHEMA_BUDGET, Json, ResultPublisher, parts, reason_of
+from ringfence.contract.publishing import published
+from ringfence.contract.schema import ResultPublisher, reason_of
 from ringfence.errors import ConfigError
-from ringfence.ports import OutputSchema
-from ringfence.values import ValueRefused, canonical
+from ringfence.ports import OutputSchema, Target
+from ringfence.values import ValueRefused
 
 _CONFIG: Final = ConfigDict(ser_json_inf_nan="constants", ser_json_bytes="base64")
 _LONGEST_NUMBER: Final = 4_300
@@ -41,7 +43,7 @@ _TYPED: Final = frozenset({"type", "enum", "const", "$ref", "anyOf", "oneOf", "a
 class PydanticOutput(OutputSchema):
     """A result whose type was declared, or of which nothing is known (`UNDECLARED`)."""
 
-    __slots__ = ("_adapter", "_declared", "_may_lose_floats", "_text", "_walked")
+    __slots__ = ("_adapter", "_declared", "_may_lose_floats", "_published", "_walked")
 
     def __init__(self, hint: Any, field: str, description: str = "") -> None:
         """Build validator, serialiser and schema.
@@ -51,10 +53,10 @@ class PydanticOutput(OutputSchema):
         """
         self._declared = hint is not UNDECLARED
         self._adapter: TypeAdapter[Any] = _adapter(hint if self._declared else Any, field)
-        schema = _published(self._adapter, field)
+        schema = _schema(self._adapter, field)
         if description:
             schema.setdefault("description", description)
-        self._text = _checked_text(schema, field)
+        self._published = published(schema, field)
         self._walked = not self._declared or is_plain(hint)
         self._may_lose_floats = any(_may_be_float(part) for part in parts(schema))
 
@@ -71,9 +73,9 @@ class PydanticOutput(OutputSchema):
             _refuse_long_numbers(data)
         return data
 
-    def json_schema(self) -> Json | None:
+    def json_schema(self, target: Target = "2020-12") -> Json | None:
         """See `ports.OutputSchema.json_schema`."""
-        return json.loads(self._text) if self._declared else None
+        return self._published.schema(target) if self._declared else None
 
     def _validated(self, value: Any) -> Any:
         try:
@@ -105,17 +107,6 @@ def _may_be_long(data: bytes) -> bool:
     return _SAMPLES in data[::_STRIDE].translate(_DIGITS_AS_ZERO)
 
 
-def as_output_schema(value: object, field: str, description: str = "") -> OutputSchema:
-    """The output contract of a return annotation, of a type given as `output=`, or of nothing (`UNDECLARED`).
-
-    Raises:
-        ConfigError: `bad_schema`, naming `field`, when pydantic cannot describe the type.
-    """
-    if OutputSchema in type(value).__mro__:
-        return value  # type: ignore[return-value]
-    return PydanticOutput(value, field, description)
-
-
 def _adapter(hint: Any, field: str) -> TypeAdapter[Any]:
     if isinstance(hint, TypeAdapter):
         return hint  # type: ignore[reportUnknownVariableType]
@@ -132,19 +123,11 @@ def _adapter(hint: Any, field: str) -> TypeAdapter[Any]:
     return adapter
 
 
-def _published(adapter: TypeAdapter[Any], field: str) -> Json:
+def _schema(adapter: TypeAdapter[Any], field: str) -> Json:
     try:
         return adapter.json_schema(by_alias=True, mode="serialization", schema_generator=ResultPublisher)
     except Exception as error:
         raise ConfigError(f"{field}: {reason_of(error)}", code="bad_schema") from error
-
-
-def _checked_text(schema: Json, field: str) -> str:
-    try:
-        canonical(schema, SCHEMA_BUDGET)
-    except ValueRefused as error:
-        raise ConfigError(f"{field}: its JSON Schema cannot be published: {error}", code="bad_schema") from None
-    return json.dumps(schema)
 
 
 def _may_be_float(part: Json) -> bool:
@@ -178,3 +161,15 @@ def _reason(error: Exception) -> str:
     if found := re.search(r"Error calling function `[^`]*`: (\w+)", text):
         return f"its serialiser raised {found[1]}"
     return "not representable as JSON"
+
+
+_PLAIN: Final = PydanticOutput(UNDECLARED, "a result")
+
+
+def dump_plain(value: Any) -> bytes:
+    """JSON text of a value of which nothing is declared, by the table of `contract.plain`.
+
+    Raises:
+        ValueRefused: something in it has no JSON form.
+    """
+    return _PLAIN.dump(value)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final, cast
 
-from ringfence.contract.schema import Json, node_of, parts
+from ringfence.contract.keywords import Json, node_of, parts
 from ringfence.limits import MIB, ValueBudget
 from ringfence.values import canonical
 

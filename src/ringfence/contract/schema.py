@@ -1,37 +1,29 @@
 """The arguments' contract: one pydantic validator, and the JSON Schema that is published for it.
 
 What is published is what is enforced: an object with named fields and no others. Knows pydantic and bytes, not tools,
-gates or how a function is called. `contract.tool` builds these at registration, where every failure belongs; the
-gate calls `validate` once per call. `as_input_schema` is the one door for everything that a user may give as an
-input; further kinds of schema are added there. Pure.
+gates or how a function is called. `contract.door` builds these at registration, where every failure belongs; the
+gate calls `validate` once per call. Pure.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-import json
-from collections.abc import Callable, Iterator
-from typing import Any, Final, cast
+from collections.abc import Callable
+from typing import Any, Final
 
-from pydantic import BaseModel, RootModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import core_schema, from_json
-from typing_extensions import is_typeddict
 
-from ringfence.contract.issues import internal_issue, issues_of
-from ringfence.contract.names import suggest
+from ringfence.contract.issues import bounded, internal_issue, issues_of, unknown_argument
+from ringfence.contract.keywords import Json
+from ringfence.contract.publishing import published
 from ringfence.errors import ConfigError, Issue
-from ringfence.limits import KIB, ValueBudget
-from ringfence.ports import InputSchema, InvalidInput
-from ringfence.values import ValueRefused, canonical
+from ringfence.ports import InputSchema, InvalidInput, Target
 
-SCHEMA_BUDGET: Final = ValueBudget(size=256 * KIB, depth=64, nodes=50_000)
-"""How large a published schema may be: model providers refuse far smaller ones."""
-
-ACCEPTED_INPUTS: Final = "a pydantic model, a dataclass, a TypedDict, or a pydantic TypeAdapter of one of these"
-
-Json = dict[str, Any]
+ACCEPTED_INPUTS: Final = (
+    "a pydantic model, a dataclass, a TypedDict, a pydantic TypeAdapter of one of these, a msgspec Struct, "
+    "a JSON Schema (dict), or an object with validate(value) and json_schema(target, mode)"
+)
 
 
 class PydanticInput(InputSchema):
@@ -41,28 +33,37 @@ class PydanticInput(InputSchema):
     the models' own settings hold below the root. The published schema says which.
     """
 
-    __slots__ = ("_closed", "_finish", "_names", "_text", "_validator")
+    __slots__ = ("_closed", "_finish", "_names", "_published", "_strict", "_validator")
 
-    def __init__(self, adapter: TypeAdapter[Any], field: str, finish: Callable[[Any], Any] | None = None) -> None:
+    def __init__(
+        self, adapter: TypeAdapter[Any], field: str, finish: Callable[[Any], Any] | None = None, *, lax: bool = False
+    ) -> None:
         """Build the validator and publish the schema.
 
         Args:
             field: How errors name the place (`tool 'x': input`).
             finish: Turns the validated value into what the tool gets.
+            lax: Whether values are converted where that makes sense; what a type itself declares strict stays so.
 
         Raises:
             ConfigError: `bad_schema`: pydantic cannot publish it, its root is no closed object, or it is too large.
         """
         schema, self._closed = _published(adapter, field)
-        self._text = _checked_text(schema, field)
+        self._published = published(schema, field)
         self._names: frozenset[str] = frozenset(schema["properties"])
+        self._strict = None if lax else True
         self._validator = adapter.validator
         self._finish = finish
+
+    @property
+    def lax(self) -> bool:
+        """Whether values are converted."""
+        return self._strict is None
 
     def validate(self, data: bytes) -> Any:
         """See `ports.InputSchema.validate`. Strict: text is not a number, and a number is not a bool."""
         try:
-            value = self._validator.validate_json(data, strict=True, extra="forbid" if self._closed else None)
+            value = self._validator.validate_json(data, strict=self._strict, extra="forbid" if self._closed else None)
             if not self._closed:
                 self._check_names(data)
             return value if self._finish is None else self._finish(value)
@@ -73,15 +74,15 @@ class PydanticInput(InputSchema):
         except Exception as error:
             raise InvalidInput((internal_issue(error),)) from error
 
-    def json_schema(self) -> Json:
+    def json_schema(self, target: Target = "2020-12") -> Json:
         """See `ports.InputSchema.json_schema`."""
-        return json.loads(self._text)
+        return self._published.schema(target)
 
     def _check_names(self, data: bytes) -> None:
         """Refuse unknown keys at the root, where pydantic was not asked to."""
         unknown = [name for name in from_json(data) if name not in self._names]
         if unknown:
-            raise InvalidInput([self._unknown(name) for name in unknown])
+            raise InvalidInput(bounded([self._unknown(name) for name in unknown]))
 
     def _explain(self, error: ValidationError, data: bytes) -> list[Issue]:
         try:
@@ -92,40 +93,12 @@ class PydanticInput(InputSchema):
         return [self._unknown(issue["path"]) if _is_unknown(issue, root) else issue for issue in issues]
 
     def _unknown(self, name: str) -> Issue:
-        near = suggest(name, self._names)
-        message = f"no such argument; did you mean {near!r}?" if near else "no such argument"
-        return Issue(path=name, message=message, code="extra_forbidden")
+        return unknown_argument(name, "", self._names)
 
 
 def _is_unknown(issue: Issue, root: Any) -> bool:
     unknown = issue["code"] in ("extra_forbidden", "unexpected_keyword_argument")
     return unknown and isinstance(root, dict) and issue["path"] in root
-
-
-def as_input_schema(value: Any, field: str) -> InputSchema:
-    """The input contract that a user's object stands for.
-
-    Raises:
-        ConfigError: `bad_schema`, naming `field` and what is accepted, or why this one cannot be published.
-    """
-    if InputSchema in type(value).__mro__:
-        return value  # type: ignore[return-value]
-    if isinstance(value, TypeAdapter):
-        return PydanticInput(value, field)  # type: ignore[reportUnknownArgumentType]
-    if isinstance(value, RootModel) or (inspect.isclass(value) and issubclass(value, RootModel)):
-        raise ConfigError(
-            f"{field}: a RootModel has no named fields", code="bad_schema", hint="wrap it in a model with one field"
-        )
-    if isinstance(value, BaseModel):
-        raise ConfigError(
-            f"{field}: an instance of {type(value).__name__}, not the class", code="bad_schema", hint="give the class"
-        )
-    if inspect.isclass(value) and (
-        issubclass(value, BaseModel) or dataclasses.is_dataclass(value) or is_typeddict(value)
-    ):
-        return PydanticInput(adapter_for(value, field), field)
-    shown = value.__name__ if inspect.isclass(value) else type(value).__name__
-    raise ConfigError(f"{field} must be {ACCEPTED_INPUTS}; not {shown}", code="bad_schema")
 
 
 def adapter_for(hint: Any, field: str) -> TypeAdapter[Any]:
@@ -146,29 +119,6 @@ def reason_of(error: Exception) -> str:
     """First sentence of pydantic's complaint: the rest is advice on pydantic's own settings."""
     lines = str(error).strip().splitlines()
     return f"pydantic says: {lines[0].split('. ')[0]}" if lines else f"pydantic raised {type(error).__name__}"
-
-
-_NAMED_PARTS: Final = ("properties", "patternProperties", "dependentSchemas", "$defs")
-_LISTED_PARTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
-_SINGLE_PARTS: Final = ("items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else")
-
-
-def node_of(schema: object) -> Json:
-    """A schema as an object; `true`, `false` and what is no schema as the empty one."""
-    return cast("Json", schema) if isinstance(schema, dict) else {}
-
-
-def parts(schema: Json) -> Iterator[Json]:
-    """A schema and every schema inside it; references are not followed. A property may have any name."""
-    stack: list[Any] = [schema]
-    while stack:
-        part = node_of(stack.pop())
-        yield part
-        for key in _NAMED_PARTS:
-            stack.extend(part.get(key, {}).values())
-        for key in _LISTED_PARTS:
-            stack.extend(part.get(key, ()))
-        stack.extend(part[key] for key in _SINGLE_PARTS if isinstance(part.get(key), dict))
 
 
 class Publisher(GenerateJsonSchema):
@@ -236,7 +186,7 @@ def _published(adapter: TypeAdapter[Any], field: str) -> tuple[Json, bool]:
             code="bad_schema",
             hint='remove extra="allow"; put free keys into a field of type dict[str, ...]',
         )
-    return {"$schema": GenerateJsonSchema.schema_dialect, **schema, "additionalProperties": False}, closed
+    return {**schema, "additionalProperties": False}, closed
 
 
 def _inlined(schema: Json) -> Json:
@@ -245,11 +195,3 @@ def _inlined(schema: Json) -> Json:
         return schema
     definitions: Json = schema["$defs"]
     return {**definitions[schema["$ref"].rsplit("/", 1)[-1]], "$defs": definitions}
-
-
-def _checked_text(schema: Json, field: str) -> str:
-    try:
-        canonical(schema, SCHEMA_BUDGET)
-    except ValueRefused as error:
-        raise ConfigError(f"{field}: its JSON Schema cannot be published: {error}", code="bad_schema") from None
-    return json.dumps(schema)

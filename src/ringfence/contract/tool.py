@@ -19,12 +19,11 @@ from ringfence.contract import calling, rules
 from ringfence.contract.backoff import Backoff
 from ringfence.contract.context import ToolContext
 from ringfence.contract.docstrings import read_docstring
+from ringfence.contract.door import as_input_schema, as_output_schema
 from ringfence.contract.function import FunctionInput
 from ringfence.contract.hints import UNDECLARED, check_kind, parameter_names, read_function
 from ringfence.contract.names import check_tool_name, suggest
-from ringfence.contract.output import as_output_schema
 from ringfence.contract.rules import OnError, Rules
-from ringfence.contract.schema import as_input_schema
 from ringfence.errors import ConfigError
 from ringfence.limits import KIB, ValueBudget
 from ringfence.ports import Approval, Driver, Effect, InputSchema, OutputSchema
@@ -189,7 +188,7 @@ class Tool(Generic[P, R]):
         output = options.pop("output", None)
         for rule, value in rules.checked(options, label).items():
             set_field(rule, value)
-        set_field("input", as_input_schema(input, f"{label}: input"))
+        set_field("input", self._contract(input, label))
         if not callable(execute):
             raise ConfigError(f"{label}: execute must be callable, not {type(execute).__name__}")
         set_field("execute", execute)
@@ -255,6 +254,11 @@ class Tool(Generic[P, R]):
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
 
+    def _contract(self, given: Any, label: str) -> InputSchema:
+        if isinstance(given, FunctionInput):
+            return given.as_lax(self.lax)
+        return as_input_schema(given, f"{label}: input", lax=self.lax)
+
     def _convention(self, label: str) -> calling.Convention:
         if isinstance(self.input, FunctionInput):
             return calling.spread(self.execute, self.input.declared)
@@ -306,7 +310,8 @@ def _from_function(function: Any, options: Mapping[str, Any], scope: Mapping[str
     declared = read_function(function, label=label, texts=texts.parameters, scope=scope)
     output = rest.pop("output", None)
     returns = as_output_schema(declared.returns if output is None else output, f"{label}: output", texts.returns)
-    return Tool(name, description, FunctionInput(declared, label), function, output=returns, **rest)
+    arguments = FunctionInput(declared, label, lax=rest.get("lax") is True)
+    return Tool(name, description, arguments, function, output=returns, **rest)
 
 
 def _scope(function: object, frame: FrameType | None) -> Mapping[str, Any] | None:

@@ -11,8 +11,8 @@ import keyword
 from collections.abc import Iterable
 from typing import Any, Final
 
+from ringfence.contract.keywords import node_of
 from ringfence.contract.python_types import Declarations, bounds, is_plain_name
-from ringfence.contract.schema import node_of
 from ringfence.contract.tool import Tool
 
 _HEADER: Final = """\

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, assert_never, cast
 
 from ringfence import values
 from ringfence.contract.hints import UNDECLARED
-from ringfence.contract.output import as_output_schema
+from ringfence.contract.output import PydanticOutput
 from ringfence.limits import ValueBudget
 from ringfence.ports import Approve, Edit, Reject, Respond
 
@@ -68,7 +68,7 @@ _Known = tuple[int, Ruling]
 
 _BUDGET: Final = ValueBudget()
 _CLASSES: Final = frozenset({Approve, Edit, Reject, Respond})
-_ANSWER: Final = as_output_schema(UNDECLARED, "Respond")
+_ANSWER: Final = PydanticOutput(UNDECLARED, "Respond")
 
 
 def judge(answer: object) -> Ruling:

@@ -17,13 +17,13 @@ from typing import Any, Final, cast
 from ringfence import values
 from ringfence.contract.context import ToolContext
 from ringfence.contract.hints import UNDECLARED
-from ringfence.contract.output import as_output_schema
+from ringfence.contract.output import PydanticOutput
 from ringfence.contract.tool import Tool
 from ringfence.errors import SandboxFault, ToolTimeoutError
 from ringfence.gate import explain, waits
 from ringfence.gate.approval import in_place
 from ringfence.gate.attempt import Attempt, InPlace, Stop, Stopped
-from ringfence.gate.body import Body
+from ringfence.gate.body import Body, GuardedBody
 from ringfence.gate.entries import Entry, LiveCall
 from ringfence.gate.explain import class_name
 from ringfence.gate.machine import may_repeat
@@ -49,22 +49,24 @@ RECOVERY_TIMEOUT: Final = 30.0
 
 _log: Final = logging.getLogger("ringfence.calls")
 _Code = Coroutine[Any, Any, Any]
-_FALLBACK: Final = as_output_schema(UNDECLARED, "on_error")
+_FALLBACK: Final = PydanticOutput(UNDECLARED, "on_error")
 
 
 async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
     """Start the tool once, in its sandbox and within its time."""
     entry = cast("Entry", call.entry)
     tool = entry.tool
-    timeout = _time_for(call, tool, means)
+    timeout = tool.timeout if tool.total_timeout is None else _time_left(call, tool, means)
     if number > 1:
         call.cause = None
     signal = AbortSignal(call.parent)
-    body = Body(tool, _context(call, entry, number, timeout, signal, means), call.turn)
+    context = _context(call, entry, number, timeout, signal, means)
+    body = Body(tool, context)
     attempt: Attempt | InPlace | None = None
     try:
         value = call.value if entry.plan.max_attempts == 1 else copy.deepcopy(call.value)
-        body.take(value, is_trusted=entry.is_trusted)
+        if not entry.is_plain:
+            body = GuardedBody(tool, context, value, turn=call.turn, is_trusted=entry.is_trusted)
         assert entry.driver is not None
         code: Any = entry.driver.run(body.on_loop if tool.is_async else body.in_thread, [value], signal=signal)
         coroutine = cast("_Code", code) if type(code) is CoroutineType else _awaiting(code)
@@ -87,16 +89,19 @@ async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
             return Interrupted()
         return _raised(call, number, body, error, aborted=signal.aborted, means=means)
     finally:
-        body.end()
+        if isinstance(body, GuardedBody):
+            body.end()
     if body.fault is not None:
         return _violated(call, body.fault, started=body.started)
-    return await _checked(call, tool, means) if call.encode or entry.is_checked else Returned()
+    if not (call.encode or entry.is_checked):
+        return Returned()
+    event = _checked(call, tool)
+    return await _checked_later(call, tool, event, means) if isinstance(event, Unfinished) else event
 
 
-def _time_for(call: LiveCall, tool: Tool[..., Any], means: Means) -> float | None:
+def _time_left(call: LiveCall, tool: Tool[..., Any], means: Means) -> float | None:
     """Seconds for an attempt that begins now: its own, unless less is left for all of them."""
-    if tool.total_timeout is None:
-        return tool.timeout
+    assert tool.total_timeout is not None
     now = means.clock()
     if call.until is None:
         call.until = now + tool.total_timeout
@@ -150,22 +155,34 @@ def _violated(call: LiveCall, fault: SandboxFault, *, started: bool) -> Event:
     return Faulted(fault.code, started)
 
 
-async def _checked(call: LiveCall, tool: Tool[..., Any], means: Means) -> Event:
+def _checked(call: LiveCall, tool: Tool[..., Any]) -> Event | Unfinished:
     """Compare a result with what was declared. The tool has run, so that no second attempt may mend it."""
     try:
-        encoded: Any = tool.output.dump(call.result)
-        if type(encoded) is Unfinished:
-            ended, encoded = await waits.finished(call, encoded, means.attempts, call.parent)
-            if ended is not None:
-                return Interrupted()
-        if tool.max_result is not None and len(encoded) > tool.max_result:
-            reason = f"its JSON text has {len(encoded)} bytes, more than the tool's max_result of {tool.max_result}"
-            raise values.ValueRefused("", reason, too_large=True)
+        encoded = tool.output.dump(call.result)
+        return encoded if isinstance(encoded, Unfinished) else _bounded(call, tool, encoded)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  (besides ValueRefused, whatever a schema that is not ours raises)
         call.cause = error
         return Exhausted("bad_result")
+
+
+async def _checked_later(call: LiveCall, tool: Tool[..., Any], pending: Unfinished, means: Means) -> Event:
+    """The same, where the schema is asynchronous."""
+    try:
+        ended, encoded = await waits.finished(call, pending, means.attempts, call.parent)
+        return Interrupted() if ended is not None else _bounded(call, tool, encoded)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  (the same)
+        call.cause = error
+        return Exhausted("bad_result")
+
+
+def _bounded(call: LiveCall, tool: Tool[..., Any], encoded: bytes) -> Event:
+    if tool.max_result is not None and len(encoded) > tool.max_result:
+        reason = f"its JSON text has {len(encoded)} bytes, more than the tool's max_result of {tool.max_result}"
+        raise values.ValueRefused("", reason, too_large=True)
     call.encoded = encoded
     return Returned()
 
