@@ -3,6 +3,8 @@
 The names below are the public interface; everything else may change without notice.
 """
 
+from typing import TYPE_CHECKING
+
 from ringfence.boundary import Boundary as Boundary
 from ringfence.boundary import BoundaryStatistics as BoundaryStatistics
 from ringfence.contract.approvers import all_of as all_of
@@ -10,6 +12,9 @@ from ringfence.contract.approvers import any_of as any_of
 from ringfence.contract.approvers import veto as veto
 from ringfence.contract.backoff import Backoff as Backoff
 from ringfence.contract.context import ToolContext as ToolContext
+from ringfence.contract.neutral import Invalid as Invalid
+from ringfence.contract.neutral import ToolSchema as ToolSchema
+from ringfence.contract.neutral import Valid as Valid
 from ringfence.contract.tool import Tool as Tool
 from ringfence.contract.tool import tool as tool
 from ringfence.contract.toolset import Toolset as Toolset
@@ -48,6 +53,18 @@ from ringfence.ports import Signal as Signal
 from ringfence.ports import Verdict as Verdict
 from ringfence.sandbox.local_unsafe import local as local
 
+if TYPE_CHECKING:
+    from ringfence import testing as testing
+else:  # hidden from type checkers, who would take every misspelt name for one that comes from here
+
+    def __getattr__(name: str) -> object:
+        """`testing` is loaded when it is first used: programs that are not tests do without it."""
+        if name == "testing":
+            from importlib import import_module
+
+            return import_module("ringfence.testing")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 __all__ = [
     "AbortSignal",
     "ApprovalHandler",
@@ -66,6 +83,7 @@ __all__ = [
     "EnclaveOptions",
     "ErrorInfo",
     "Event",
+    "Invalid",
     "Outcome",
     "Refusal",
     "Reject",
@@ -84,13 +102,16 @@ __all__ = [
     "ToolFailure",
     "ToolHandler",
     "ToolSandboxRequiredError",
+    "ToolSchema",
     "ToolTimeoutError",
     "ToolValidationError",
     "Toolset",
+    "Valid",
     "Verdict",
     "all_of",
     "any_of",
     "local",
+    "testing",
     "tool",
     "veto",
 ]

@@ -58,6 +58,18 @@ class ToolSchema(Protocol[Out]):
         ...
 
 
+class LooseSchema(Protocol):
+    """The pair with a validator whose annotation does not say what it makes."""
+
+    def validate(self, value: Any, /) -> dict[str, Any] | Awaitable[dict[str, Any]]:
+        """Judge plain JSON values."""
+        ...
+
+    def json_schema(self, target: Target, /, *, mode: Mode) -> Mapping[str, Any]:
+        """The contract of what is sent (`input`), or of what comes out of the validator (`output`)."""
+        ...
+
+
 class PairInput(InputSchema):
     """Arguments that a foreign validator decides about."""
 

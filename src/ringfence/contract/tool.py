@@ -23,6 +23,7 @@ from ringfence.contract.door import as_input_schema, as_output_schema
 from ringfence.contract.function import FunctionInput
 from ringfence.contract.hints import UNDECLARED, check_kind, parameter_names, read_function
 from ringfence.contract.names import check_tool_name, suggest
+from ringfence.contract.neutral import LooseSchema, ToolSchema
 from ringfence.contract.rules import OnError, Rules
 from ringfence.errors import ConfigError
 from ringfence.limits import KIB, ValueBudget
@@ -122,7 +123,7 @@ class Tool(Generic[P, R]):
         self: Tool[[M], T],
         name: str,
         description: str,
-        input: type[M] | TypeAdapter[M],
+        input: type[M] | TypeAdapter[M] | ToolSchema[M],
         execute: Callable[[M], T],
         **options: Unpack[Rules],
     ) -> None: ...
@@ -131,8 +132,26 @@ class Tool(Generic[P, R]):
         self: Tool[[M, ToolContext], T],
         name: str,
         description: str,
-        input: type[M] | TypeAdapter[M],
+        input: type[M] | TypeAdapter[M] | ToolSchema[M],
         execute: Callable[[M, ToolContext], T],
+        **options: Unpack[Rules],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Tool[[dict[str, Any]], T],
+        name: str,
+        description: str,
+        input: Mapping[str, Any],
+        execute: Callable[[dict[str, Any]], T],
+        **options: Unpack[Rules],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: Tool[[dict[str, Any], ToolContext], T],
+        name: str,
+        description: str,
+        input: Mapping[str, Any],
+        execute: Callable[[dict[str, Any], ToolContext], T],
         **options: Unpack[Rules],
     ) -> None: ...
     @overload
@@ -140,7 +159,7 @@ class Tool(Generic[P, R]):
         self,
         name: str,
         description: str,
-        input: InputSchema,
+        input: InputSchema | LooseSchema,
         execute: Callable[P, R],
         **options: Unpack[Rules],
     ) -> None: ...
@@ -158,9 +177,12 @@ class Tool(Generic[P, R]):
         Args:
             name: Lower snake case, at most 128 characters.
             description: What a model reads; not blank.
-            input: A pydantic model, a dataclass, a TypedDict, or a TypeAdapter of one: an object with named fields.
-            execute: `execute(arguments)` or `execute(arguments, context)`, sync or async.
-            output: Type of the result; None checks only that it can be dumped.
+            input: What describes an object with named fields: a pydantic model, a dataclass, a TypedDict, a
+                TypeAdapter of one, a msgspec Struct, a JSON Schema (a mapping; draft 4 to 2020-12), or a
+                `ToolSchema`, the validator and converter of any other library.
+            execute: `execute(arguments)` or `execute(arguments, context)`, sync or async. Its parameter has the type
+                that `input` makes: a dictionary under a JSON Schema.
+            output: Type of the result, or a schema of any of these kinds; None checks only that it can be dumped.
             timeout: Seconds, above zero.
             retries: Attempts after the first, at least zero.
             retry_on: Exception classes, or a function of the exception that answers True, for which another attempt
@@ -173,7 +195,8 @@ class Tool(Generic[P, R]):
             sandbox: A driver; None uses the boundary's.
             effect: `"read"` or `"write"`.
             idempotent: Whether a repetition does no further harm.
-            lax: Convert arguments where that makes sense, in place of refusing them.
+            lax: Convert arguments where that makes sense, in place of refusing them. Only for what pydantic and
+                msgspec validate.
             max_concurrency: Calls at the same time, at least 1.
             max_result: Bytes, or a text such as `"64KB"`.
             tags: Words for filters and policies.
