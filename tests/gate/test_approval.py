@@ -1,4 +1,4 @@
-"""Only the value True approves; everything else denies, and says which it was."""
+"""How a handler is asked, and how long its answer is waited for."""
 
 from __future__ import annotations
 
@@ -6,51 +6,23 @@ import asyncio
 import functools
 import threading
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 from unittest.mock import AsyncMock, Mock
 
 import pytest
 
+from ringfence.contract.approvers import all_of, any_of, veto
 from ringfence.errors import ConfigError
 from ringfence.gate import attempt as attempt_module
-from ringfence.gate.approval import Decision, approver, decide
+from ringfence.gate.approval import Approver, Decision, approver
 from ringfence.gate.attempt import Attempts, Stop
+from ringfence.gate.decisions import Allowed, AllowedWith, AnsweredWith, Blocked, Panel
+from ringfence.gate.handlers import Member
 from ringfence.gate.signals import AbortSignal
-from ringfence.gate.states import Aborted, Denied, Expired, Granted, Interrupted
-from ringfence.ports import ApprovalInfo, ApprovalRequest, Signal
-from ringfence.threads import DaemonThreads
+from ringfence.gate.states import Aborted, Expired, Interrupted
+from ringfence.ports import ApprovalInfo, ApprovalRequest, Approve, Combination, Edit, Reject, Respond
 from tests.gate.kit import run
-
-REQUEST = ApprovalRequest(
-    tool="pay",
-    description="Pay.",
-    input={"cents": 5},
-    arguments={"cents": 5},
-    digest="sha256:0",
-    session_id="s",
-    principal="ada",
-    call_id="c",
-    run_id=None,
-    line=None,
-    effect="write",
-)
-
-
-async def decided(
-    handler: Any,
-    *,
-    timeout: float | None = None,
-    signal: Signal | None = None,
-    attempts: Attempts | None = None,
-) -> Decision:
-    return await decide(
-        approver(handler, "approve"),
-        REQUEST,
-        threads=DaemonThreads("test"),
-        attempts=attempts or Attempts(),
-        timeout=timeout,
-        signal=signal,
-    )
+from tests.gate.questions import REQUEST, decided, never_awaited
 
 
 def answering(value: Any) -> list[Callable[..., Any]]:
@@ -85,7 +57,7 @@ def test_a_handler_of_two_gets_the_input_and_exactly_tool_and_session() -> None:
         seen.extend((given, info))
         return True
 
-    assert run(lambda: decided(handler)) == Granted()
+    assert run(lambda: decided(handler)) == Allowed()
     assert seen == [{"cents": 5}, ApprovalInfo(tool="pay", session_id="s")]
 
 
@@ -96,7 +68,7 @@ def test_a_handler_of_one_gets_the_request() -> None:
         seen.append(request)
         return True
 
-    assert run(lambda: decided(handler)) == Granted()
+    assert run(lambda: decided(handler)) == Allowed()
     assert seen == [REQUEST]
 
 
@@ -142,7 +114,7 @@ def optional(given: Any, info: ApprovalInfo | None = None) -> bool:
     ],
 )
 def test_the_signature_says_which_form_a_handler_wants(handler: Any, form: str) -> None:
-    assert approver(handler, "approve").form == form
+    assert approver(handler, "approve") == Approver((Member(handler, cast("Any", form)),), 0)
 
 
 @pytest.mark.parametrize(
@@ -160,6 +132,50 @@ def test_what_cannot_be_called_is_a_configuration_error() -> None:
         approver("human", "approve")
 
 
+def test_a_combination_is_a_tree_of_numbered_handlers_each_asked_in_its_own_form() -> None:
+    def pair(given: Any, info: ApprovalInfo) -> bool:
+        return True
+
+    desk = Desk()
+    combined = any_of(keyword, all_of(pair, desk.one, any_of(keyword)), desk.one)
+    assert approver(combined, "approve") == Approver(
+        (Member(keyword, "request"), Member(pair, "pair"), Member(desk.one, "request")),
+        Panel("any_of", (0, Panel("all_of", (1, 2, 0)), 2)),
+    )
+
+
+class Alike:
+    """A handler that says it equals every other of its kind."""
+
+    def __call__(self, request: ApprovalRequest) -> bool:
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Alike)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_handlers_are_the_same_by_identity() -> None:
+    desk = Desk()
+    assert len(approver(any_of(Alike(), Alike()), "approve").members) == 2
+    assert len(approver(any_of(desk.one, Desk().one, desk.one), "approve").members) == 2
+
+
+def test_a_member_that_cannot_be_called_so_is_named_by_its_place() -> None:
+    def wrong() -> bool:
+        return True
+
+    message = "approve: any_of handler 1: veto handler 0 must take"
+    with pytest.raises(ConfigError, match=message):
+        approver(any_of(keyword, veto(wrong, keyword)), "approve")
+
+
+def test_a_combination_of_nobody_never_decides_so_it_is_refused() -> None:
+    with pytest.raises(ConfigError, match="approve: all_of needs at least one approval handler"):
+        approver(Combination("all_of", ()), "approve")
+
+
 def test_a_synchronous_handler_does_not_block_the_loop() -> None:
     async def body() -> None:
         answer = threading.Event()
@@ -168,7 +184,7 @@ def test_a_synchronous_handler_does_not_block_the_loop() -> None:
             return answer.wait()
 
         asyncio.get_running_loop().call_soon(answer.set)
-        assert await decided(handler) == Granted()
+        assert await decided(handler) == Allowed()
 
     run(body)
 
@@ -176,14 +192,21 @@ def test_a_synchronous_handler_does_not_block_the_loop() -> None:
 # --- what an answer means ---
 
 
-@pytest.mark.parametrize("handler", answering(True))
-def test_true_approves(handler: Any) -> None:
-    assert run(lambda: decided(handler)) == Granted()
-
-
-@pytest.mark.parametrize("handler", answering(False))
-def test_false_denies(handler: Any) -> None:
-    assert run(lambda: decided(handler)) == Denied("denied")
+@pytest.mark.parametrize(
+    ("answer", "decision"),
+    [
+        (True, Allowed()),
+        (Approve(), Allowed()),
+        (False, Blocked("denied")),
+        (Reject("too much"), Blocked("denied", "too much")),
+        (Edit({"cents": 4}), AllowedWith(b'{"cents":4}')),
+        (Respond([1]), AnsweredWith([1])),
+    ],
+)
+def test_a_decision_means_the_same_from_every_form_of_handler(answer: Any, decision: Decision) -> None:
+    for handler in answering(answer):
+        for who in (handler, any_of(handler), all_of(handler, handler), veto(handler, answering(answer)[0])):
+            assert run(lambda who=who: decided(who)) == decision
 
 
 @pytest.mark.parametrize(
@@ -193,17 +216,19 @@ def test_false_denies(handler: Any) -> None:
 )
 def test_no_other_value_approves_whatever_its_truth(answer: Any) -> None:
     for handler in answering(answer):
-        assert run(lambda handler=handler: decided(handler)) == Denied("not_a_bool")
+        assert run(lambda handler=handler: decided(handler)) == Blocked("not_a_bool")
 
 
-def test_a_forgotten_await_inside_a_handler_does_not_approve() -> None:
+@pytest.mark.parametrize("answer", [never_awaited, lambda: Edit(cast("Any", never_awaited()))])
+def test_a_forgotten_await_inside_a_handler_neither_approves_nor_warns(answer: Callable[[], Any]) -> None:
     async def handler(request: ApprovalRequest) -> Any:
-        async def really() -> bool:
-            return True
+        return answer()
 
-        return really()
+    async def other(request: ApprovalRequest) -> Any:
+        return answer()
 
-    assert run(lambda: decided(handler)) == Denied("not_a_bool")
+    assert run(lambda: decided(handler)) == Blocked("not_a_bool")
+    assert run(lambda: decided(any_of(handler, other))) == Blocked("not_a_bool")
 
 
 @pytest.mark.parametrize("error", [ValueError("secret"), SystemExit(0), asyncio.CancelledError(), StopIteration()])
@@ -218,8 +243,8 @@ def test_a_failing_handler_denies_and_its_text_stays_out_of_the_log(
         await asyncio.sleep(0)
         raise error
 
-    assert run(lambda: decided(fail_later if is_async else fail)) == Denied("handler_failed")
-    assert "the approval handler of pay raised" in caplog.text
+    assert run(lambda: decided(fail_later if is_async else fail)) == Blocked("handler_failed")
+    assert "an approval handler of pay raised" in caplog.text
     assert "secret" not in caplog.text
 
 
@@ -304,7 +329,7 @@ def test_an_answer_ends_the_watch_on_the_callers_signal() -> None:
         await asyncio.sleep(0.001)
         return True
 
-    assert run(lambda: decided(handler, signal=AbortSignal())) == Granted()
+    assert run(lambda: decided(handler, signal=AbortSignal())) == Allowed()
 
 
 def test_the_closing_gate_withdraws_the_question() -> None:

@@ -16,10 +16,11 @@ from typing import Any, Final, assert_never, cast
 
 from ringfence import values
 from ringfence.errors import Issue
-from ringfence.gate.approval import Decision, decide, discard
+from ringfence.gate.approval import Decision, decide
 from ringfence.gate.decisions import Allowed, AllowedWith, AnsweredWith, Blocked
 from ringfence.gate.entries import Entry, LiveCall
 from ringfence.gate.explain import class_name
+from ringfence.gate.handlers import discard
 from ringfence.gate.means import BUDGET, Means
 from ringfence.gate.shown import shown
 from ringfence.gate.states import Aborted, Denied, Event, Expired, Granted, Interrupted, Responded
