@@ -65,6 +65,7 @@ else:  # hidden from type checkers, who would take every misspelt name for one t
             return import_module("ringfence.testing")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
+
 __all__ = [
     "AbortSignal",
     "ApprovalHandler",

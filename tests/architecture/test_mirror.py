@@ -22,6 +22,9 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "enclave.loops": _LIFE,
     "enclave.pool": _LIFE,
     "enclave.workers": _LIFE,
+    "testing.driver_claims": ("tests/testing/test_driver_checks.py", "is half of one list of checks"),
+    "testing.probing": ("tests/testing/test_driver_checks.py", "is what every check is made of"),
+    "testing.steps": ("tests/testing/test_approver.py", "means something only in a script that somebody plays"),
     "enclave.callers": ("tests/enclave/test_governed_calls.py", "means something only with a script on its other side"),
 }
 """Module to the file that tests it instead, and why."""
