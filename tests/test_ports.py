@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
 from typing import Any, cast
 
 import pytest
@@ -29,9 +28,17 @@ def test_an_outcome_does_not_show_the_tools_own_exception() -> None:
     assert "secret" not in repr(outcome)
 
 
+def test_outcomes_are_equal_when_they_say_the_same() -> None:
+    one = Outcome(status="failed", tool="t", call_id="c", cause=KeyError("a"))
+    other = Outcome(status="failed", tool="t", call_id="c", encoded=b"1")
+    assert (one == other, hash(one) == hash(other)) == (True, True)
+    assert one != Outcome(status="unknown", tool="t", call_id="c")
+    assert one != "t"
+
+
 def test_an_outcome_cannot_be_changed() -> None:
     outcome = Outcome(status="failed", tool="t", call_id="c")
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         cast("Any", outcome).status = "succeeded"
 
 

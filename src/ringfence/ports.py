@@ -7,7 +7,7 @@ structs: a frozen dataclass of four fields takes ten times as long to make.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
@@ -267,9 +267,8 @@ class ToolCaller(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """How a governed call ended."""
+class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """How a governed call ended. Two are equal when they say the same, apart from `encoded` and `cause`."""
 
     status: Status
     value: Any = None
@@ -282,10 +281,23 @@ class Outcome:
     """Arguments that ran in place of the caller's, since an approver changed them; None when nobody did."""
     duration: float = 0.0
     """Seconds from request to outcome."""
-    encoded: bytes | None = field(default=None, repr=False, compare=False)
+    encoded: bytes | None = None
     """JSON text of `value`, when the caller asked the gate for it."""
-    cause: BaseException | None = field(default=None, repr=False, compare=False)
+    cause: BaseException | None = None
     """The tool's own exception, for the host only."""
+
+    def _said(self) -> dict[str, Any]:
+        """All of it that anybody may see."""
+        return {name: getattr(self, name) for name in self.__struct_fields__ if name not in ("encoded", "cause")}
+
+    def __eq__(self, other: object) -> bool:
+        return self._said() == other._said() if isinstance(other, Outcome) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.call_id, self.status, self.attempts))
+
+    def __repr__(self) -> str:
+        return f"Outcome({', '.join(f'{name}={value!r}' for name, value in self._said().items())})"
 
     def unwrap(self) -> Any:
         """The value.

@@ -12,7 +12,7 @@ from tests.contract.helpers import context
 
 def test_every_field_is_read_only() -> None:
     ctx = context()
-    for name in ToolContext.__slots__:
+    for name in ToolContext.__struct_fields__:
         with pytest.raises((FrozenInstanceError, AttributeError)):
             setattr(ctx, name, None)
 
@@ -43,4 +43,7 @@ def test_nobody_has_to_listen() -> None:
 
 def test_the_listeners_are_no_part_of_what_a_context_is() -> None:
     assert context(on_log=print) == context()
+    assert hash(context(on_log=print)) == hash(context())
+    assert context() != context(attempt=7)
+    assert context() != "context"
     assert "print" not in repr(context(on_log=print))

@@ -13,7 +13,7 @@ import pytest
 
 from ringfence.contract.context import ToolContext
 from ringfence.errors import SandboxFault, ToolError
-from ringfence.gate.body import Body
+from ringfence.gate.body import GuardedBody
 from ringfence.gate.signals import AbortSignal
 from ringfence.sandbox.local_unsafe import local
 from tests.gate.kit import ARGS, ORIGIN, Amount, Trace, gate, outcome_of, pay, run, tool, verdict
@@ -193,8 +193,7 @@ class Unreadable(dict[str, Any]):
 
 def test_arguments_that_cannot_be_compared_must_be_the_very_same() -> None:
     async def entered(given: Any, arrives: Any) -> tuple[bool, str | None]:
-        body = Body(tool(lambda args: 7), CONTEXT, None)  # type: ignore[misc]
-        body.take(given, is_trusted=False)
+        body = GuardedBody(tool(lambda args: 7), CONTEXT, given, turn=None, is_trusted=False)  # type: ignore[misc]
         with contextlib.suppress(SandboxFault):
             body.in_thread(arrives)
         return body.started, body.fault.code if body.fault is not None else None

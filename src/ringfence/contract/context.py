@@ -1,13 +1,15 @@
 """What a tool is told about the call it serves, besides its arguments.
 
-A value object: it does not know the gate, the clock or the sandbox. The gate makes one per attempt; a tool receives
-it by declaring a parameter of this type, which never shows in the published schema. Pure.
+A value object, made anew for every attempt and therefore a msgspec struct. It does not know the gate, the clock or the
+sandbox. A tool receives it by declaring a parameter of this type, which never shows in the published schema. Pure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
 
 from ringfence.ports import Signal
 
@@ -20,8 +22,7 @@ def _drop_progress(fraction: float, message: str) -> None:
     """Nobody listens."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolContext:
+class ToolContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The call, as the tool sees it. Every field is read-only."""
 
     session_id: str
@@ -37,10 +38,23 @@ class ToolContext:
     """When this attempt is stopped, in seconds of the host's monotonic clock; None when nothing stops it."""
     signal: Signal
     """Asks the tool to stop; always there."""
-    on_log: Callable[[str], None] = field(default=_drop_log, repr=False, compare=False)
+    on_log: Callable[[str], None] = _drop_log
     """Where `log` delivers. By default texts are dropped."""
-    on_progress: Callable[[float, str], None] = field(default=_drop_progress, repr=False, compare=False)
+    on_progress: Callable[[float, str], None] = _drop_progress
     """Where `progress` delivers. By default reports are dropped."""
+
+    def _said(self) -> dict[str, Any]:
+        """What it is; who listens is no part of it."""
+        return {name: getattr(self, name) for name in self.__struct_fields__ if not name.startswith("on_")}
+
+    def __eq__(self, other: object) -> bool:
+        return self._said() == other._said() if isinstance(other, ToolContext) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.call_id, self.attempt))
+
+    def __repr__(self) -> str:
+        return f"ToolContext({', '.join(f'{name}={value!r}' for name, value in self._said().items())})"
 
     def log(self, message: str) -> None:
         """Say something to the host's operators; the model does not see it."""

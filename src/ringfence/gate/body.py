@@ -25,56 +25,79 @@ _entrance: Final = threading.Lock()
 
 
 class Body:
-    """One attempt's function, as `on_loop` or `in_thread`."""
+    """One attempt's function, as `on_loop` or `in_thread`, for a driver that is believed to call it once."""
 
-    __slots__ = ("_context", "_given", "_is_over", "_seal", "_tool", "_turn", "fault", "raised", "started")
+    __slots__ = ("context", "raised", "started", "tool")
 
-    def __init__(self, tool: Tool[..., Any], context: ToolContext, turn: Turn | None) -> None:
-        """Bind a tool; `turn` is held while it runs."""
-        self._tool = tool
-        self._context = context
-        self._turn = turn
-        self._given: Any = None
-        self._seal = b""
-        self._is_over = False
+    def __init__(self, tool: Tool[..., Any], context: ToolContext) -> None:
+        self.tool = tool
+        self.context = context
         self.started = False
         """The tool's function was entered."""
         self.raised = False
         """The tool itself did, so that whatever came out of the driver is not the driver's."""
-        self.fault: SandboxFault | None = None
-        """What the driver did wrong."""
 
-    def take(self, given: Any, *, is_trusted: bool) -> None:
-        """Expect these validated arguments, as the driver gets them.
+    @property
+    def fault(self) -> SandboxFault | None:
+        """What the driver did wrong."""
+        return None
+
+    async def on_loop(self, given: Any) -> Any:
+        self.started = True
+        try:
+            return await self.tool.call_with(given, self.context)
+        except BaseException:
+            self.raised = True
+            raise
+
+    def in_thread(self, given: Any) -> Any:
+        self.started = True
+        try:
+            return self.tool.call_with(given, self.context)
+        except BaseException:
+            self.raised = True
+            raise
+
+
+class GuardedBody(Body):
+    """The same for any driver; and for tools in threads, which may come late, and limited tools, which hold a turn."""
+
+    __slots__ = ("_fault", "_given", "_is_over", "_seal", "_turn")
+
+    def __init__(
+        self, tool: Tool[..., Any], context: ToolContext, given: Any, *, turn: Turn | None, is_trusted: bool
+    ) -> None:
+        """Prepare an attempt.
 
         Args:
+            given: the validated arguments, as the driver gets them.
+            turn: held while the tool runs.
             is_trusted: the driver hands over what it gets, so that nothing is compared.
         """
+        super().__init__(tool, context)
         self._given = given
-        if not is_trusted:
-            self._seal = _seal_of(given)
+        self._seal = b"" if is_trusted else _seal_of(given)
+        self._turn = turn
+        self._is_over = False
+        self._fault: SandboxFault | None = None
+
+    @property
+    def fault(self) -> SandboxFault | None:
+        return self._fault
 
     async def on_loop(self, given: Any) -> Any:
         self._enter(given)
         try:
-            return await self._tool.call_with(given, self._context)
-        except BaseException:
-            self.raised = True
-            raise
+            return await super().on_loop(given)
         finally:
-            if self._turn is not None:
-                self._turn.leave()
+            self._leave()
 
     def in_thread(self, given: Any) -> Any:
         self._enter(given)
         try:
-            return self._tool.call_with(given, self._context)
-        except BaseException:
-            self.raised = True
-            raise
+            return super().in_thread(given)
         finally:
-            if self._turn is not None:
-                self._turn.leave()
+            self._leave()
 
     def end(self) -> None:
         """The attempt is over; what has not begun may not begin any more."""
@@ -84,7 +107,7 @@ class Body:
     def _enter(self, given: Any) -> None:
         is_same = given is self._given if self._seal == b"" else _seal_of(given) == self._seal
         with _entrance:
-            if is_same and not (self.started or self._is_over or self.fault):
+            if is_same and not (self.started or self._is_over or self._fault):
                 self.started = True
                 if self._turn is not None:
                     self._turn.hold()
@@ -92,9 +115,13 @@ class Body:
             what = "again" if self.started else "when its time was over" if self._is_over else "with other arguments"
             fault = SandboxFault(f"its sandbox called the tool {what}", code="wire_violation")
             if not self._is_over:
-                self.fault = fault
-        _log.warning("a sandbox called %s %s", self._tool.name, what)
+                self._fault = fault
+        _log.warning("a sandbox called %s %s", self.tool.name, what)
         raise fault
+
+    def _leave(self) -> None:
+        if self._turn is not None:
+            self._turn.leave()
 
 
 def _seal_of(given: Any) -> bytes:

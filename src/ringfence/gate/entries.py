@@ -35,6 +35,8 @@ class Entry:
     """Its results were declared or are bounded, so every one is dumped and compared."""
     is_trusted: bool
     """Its driver says that it hands arguments over as they are, so they need not be compared on arrival."""
+    is_plain: bool
+    """Such a driver, and nothing else to look after: a function on the loop, without turns."""
     slots: Slots | None
     """Turns of a tool of which only so many calls run at the same time."""
     log: Callable[[str], None]
@@ -65,6 +67,7 @@ def entry_for(
         limited=tool.max_concurrency is not None,
     )
     driver = tool.sandbox if tool.sandbox is not None else sandbox
+    is_trusted = getattr(driver, "hands_over_unchanged", False) is True
     return Entry(
         tool=tool,
         plan=plan,
@@ -72,7 +75,8 @@ def entry_for(
         driver=driver,
         approver=who,
         is_checked=tool.output.json_schema() is not None or tool.max_result is not None,
-        is_trusted=getattr(driver, "hands_over_unchanged", False) is True,
+        is_trusted=is_trusted,
+        is_plain=is_trusted and tool.is_async and tool.max_concurrency is None,
         slots=None if tool.max_concurrency is None else Slots(tool.max_concurrency),
         log=log,
     )

@@ -21,11 +21,11 @@ from ringfence.contract.output import PydanticOutput
 from ringfence.contract.tool import Tool
 from ringfence.errors import SandboxFault, ToolTimeoutError
 from ringfence.gate import explain, waits
-from ringfence.gate.approval import in_place
 from ringfence.gate.attempt import Attempt, InPlace, Stop, Stopped
 from ringfence.gate.body import Body, GuardedBody
 from ringfence.gate.entries import Entry, LiveCall
 from ringfence.gate.explain import class_name
+from ringfence.gate.handlers import in_place
 from ringfence.gate.machine import may_repeat
 from ringfence.gate.means import Means
 from ringfence.gate.retry import classify, pause_after
@@ -218,7 +218,7 @@ async def recover(call: LiveCall, means: Means) -> Event:
     attempt = Attempt(in_place(tool.on_error, [call.cause], means.threads), means.attempts, RECOVERY_TIMEOUT)
     try:
         result = await attempt
-        call.encoded = cast("bytes", _FALLBACK.dump(result)) if call.encode else None
+        call.encoded = _FALLBACK.dump(result) if call.encode else None
     except Stopped as stopped:
         if stopped.why is not Stop.EXPIRED:
             return Interrupted()
