@@ -30,7 +30,9 @@ def expected(program: Path) -> str:
     return re.sub(r"^# ?", "", shown, flags=re.MULTILINE)
 
 
-@requirement("seed.tool", "seed.signal", "seed.callback", "seed.human")
+@requirement(
+    "seed.tool", "seed.signal", "seed.neutral", "seed.draft07", "seed.published", "seed.callback", "seed.human"
+)
 @requirement(
     "seed.order", "seed.context", "seed.fallback", "seed.errors", "seed.driver", "seed.precedence", "seed.local"
 )
@@ -76,6 +78,8 @@ def test_the_examples_pass_strict_typing_without_a_way_to_silence_it(tmp_path: P
 
 SECTIONS = {
     "Tools & Security": "define_a_tool",
+    "Tool schemas": "schema_pair",
+    "Required capabilities": "schema_pair",
     "Execution order": "execution_order",
     "Policy callback": "policy_callback",
     "Human approval": "human_approval",
