@@ -5,10 +5,16 @@ Makes and checks `ports.Combination` values; asking the members is `gate.approva
 The rules, where an approval is True, `Approve`, `Edit` or `Respond`, a denial is False or `Reject`, and a handler that
 fails or answers anything else has not decided:
 
-- `any_of`: one approval is enough, and the first one counts, whatever the others say. Denied when nobody approves.
-- `all_of`: all must approve, and agree on what: members that edit differently, or of whom one answers in the tool's
-  place, do not. The first denial, or member that has not decided, ends it.
-- `veto`: one approval is enough, and a single denial, or member that has not decided, ends it; so all are heard.
+- `any_of`: one approval is enough, and the first one counts, whatever the others say. Denied when nobody approves, with
+  the first denial's reason, if anybody denied.
+- `all_of`: all must approve the same thing. The first denial, or member that has not decided, ends it, and so does the
+  first that approves something else: another edit, another answer, or the call as it was shown.
+- `veto`: one approval is enough for what runs, and nobody may object: the first denial, or member that has not decided,
+  ends it. All are heard. Approving the call as it was shown is no objection to an edit or an answer; two edits or
+  answers that differ are.
+
+All members are asked at once, each handler once, and the decision counts as soon as no further answer can change it.
+Edits and answers are compared as JSON. A combination inside another one is a member like any other.
 """
 
 from __future__ import annotations
@@ -38,7 +44,7 @@ def all_of(*handlers: Approvers) -> Combination:
 
 
 def veto(*handlers: Approvers) -> Combination:
-    """Approved when at least one of them approves and none denies.
+    """Approved when all of them have been heard, and none of them objects to what another approves.
 
     Raises:
         ConfigError: no handler, or something that is none.

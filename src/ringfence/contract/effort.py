@@ -8,7 +8,7 @@ localised schemas of draft 2020-12 (`contract.references`). `contract.publishing
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
@@ -35,6 +35,16 @@ class Effort:
     """Factor by which every level of nesting multiplies them, where schemas refer to each other in a circle."""
     retold: int
     """The same factor for telling what is wrong, where nothing is remembered."""
+
+    def steps(self, levels: Sequence[int], *, telling: bool = False) -> int:
+        """What a value costs.
+
+        Args:
+            levels: How many values it holds at each level of nesting, itself first.
+            telling: Whether to find out what is wrong with it, too.
+        """
+        factor = self.retold if telling else self.growth
+        return self.work * sum(count * factor**level for level, count in enumerate(levels))
 
 
 def measured(schema: Json) -> Effort:
@@ -63,9 +73,7 @@ class _Measure:
             self._work[name], self._height[name], back = self._cost(self._nodes[name], name, outer=True)
             self._back[name] = back
             if self._work[name] > MAX_WORK or self._height[name] > MAX_CHAIN:
-                raise Unpublishable(
-                    "its references multiply: checking one value could take more than all time there is"
-                )
+                raise Unpublishable("its references multiply: checking one small value could take for ever")
             retold = max(retold, back)
             if not self._is_alone(name):  # a schema that contains itself is remembered by the validator
                 growth = max(growth, back)
@@ -78,7 +86,7 @@ class _Measure:
         except CycleError as error:
             circle = " -> ".join(name or "the root" for name in error.args[1])
             raise Unpublishable(f"it refers to itself without going deeper: {circle:.200}") from None
-        return sorted(self._nodes, key=lambda name: (len(self._reach[name]), here[name]))
+        return sorted(self._nodes, key=lambda name: (len(self._reach[name] | {name}), here[name]))
 
     def _reached(self, start: str) -> frozenset[str]:
         seen: set[str] = set()
@@ -119,10 +127,11 @@ class _Measure:
         )
 
     def _followed(self, name: str, owner: str, *, outer: bool) -> tuple[int, int, int]:
-        if name not in self._work:
-            return 1, 1, 1  # a way back into the circle, which is taken one level deeper
-        back = (self._back[name] if outer else 1) if owner in self._reach[name] else 0
-        return self._work[name], self._height[name], back
+        if owner not in self._reach[name]:
+            return self._work[name], self._height[name], 0
+        if outer:
+            return self._work[name], self._height[name], self._back[name]
+        return 1, 1, 1  # a way back into the circle, taken deeper in the value: `growth` counts it
 
 
 def _own_reference(node: Json) -> Iterator[str]:

@@ -28,10 +28,11 @@ _REGEX_SIZE: Final = 256 * KIB
 """Bytes of one compiled pattern."""
 MAX_PATTERNS: Final = 200
 _BUDGET: Final = ValueBudget()
-_MAX_STEPS: Final = 10**8
-"""A second or two of checking."""
-_MAX_TOLD: Final = 20_000
+_MAX_STEPS: Final = 2 * 10**8
+"""A few seconds of checking at the very most; a tenth of a second where values are nested in circles."""
+_MAX_TOLD: Final = 100_000
 """Steps for telling what is wrong; beyond it only that something is."""
+_HINT: Final = "patterns may not look around or back, nor repeat large parts; a pattern in `pydantic.Field` may"
 _TOO_COMPLEX: Final = Issue(path="", message="nested too deeply to be checked against this schema", code="too_complex")
 _UNTOLD: Final = Issue(path="", message="does not fit the schema", code="schema")
 
@@ -67,15 +68,15 @@ class Check:
             size: Bytes of its JSON text.
         """
         effort = self._effort
-        levels = _depth(value) if effort.retold > 1 or size > _MAX_TOLD else 1
-        if effort.work * effort.growth**levels * size > _MAX_STEPS:
+        levels = [size] if effort.growth == 1 else _levels(value)  # bytes are more than values
+        if effort.steps(levels) > _MAX_STEPS and effort.steps(_levels(value)) > _MAX_STEPS:
             return (_TOO_COMPLEX,)
         if self._validator.is_valid(value):
             return ()
-        told = effort.work * effort.retold**levels
-        if told * size <= _MAX_TOLD:
+        levels = _levels(value)
+        if effort.steps(levels, telling=True) <= _MAX_TOLD:
             return issues_from(self._validator.iter_errors(value), self._names) or (_UNTOLD,)
-        if told <= _MAX_TOLD:
+        if effort.work * effort.retold ** len(levels) <= _MAX_TOLD:
             return issues_from([_first(self._validator, value)], self._names) or (_UNTOLD,)
         return (_UNTOLD,)
 
@@ -164,7 +165,7 @@ def _compile(schema: Json, failure: str, *, formats: bool = False) -> jsonschema
             pattern_options=jsonschema_rs.RegexOptions(size_limit=_REGEX_SIZE, dfa_size_limit=_REGEX_SIZE),
         )
     except (ValueError, jsonschema_rs.ReferencingError) as error:
-        raise ConfigError(failure, code="bad_schema", hint="see the cause") from error
+        raise ConfigError(failure, code="bad_schema", hint=_HINT) from error
 
 
 def _patterns(part: Json) -> list[str]:
@@ -180,11 +181,13 @@ def _first(validator: jsonschema_rs.Validator, value: Any) -> jsonschema_rs.Vali
     raise AssertionError("a value that is not valid has no mistake")
 
 
-def _depth(value: Any) -> int:
-    level, depth = [value], 0
-    while level := [child for item in level for child in _children(item)]:
-        depth += 1
-    return depth
+def _levels(value: Any) -> list[int]:
+    """How many values are at each level of nesting."""
+    level, counts = [value], list[int]()
+    while level:
+        counts.append(len(level))
+        level = [child for item in level for child in _children(item)]
+    return counts
 
 
 def _children(item: Any) -> Any:
