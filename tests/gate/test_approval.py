@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import threading
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
-from unittest.mock import AsyncMock, Mock
 
 import pytest
 
@@ -73,58 +71,14 @@ def test_a_handler_of_one_gets_the_request() -> None:
 
 
 class Desk:
-    """Handlers with a `self`."""
+    """A handler with a `self`."""
 
     def one(self, request: ApprovalRequest) -> bool:
-        return True
-
-    def two(self, given: Any, info: ApprovalInfo) -> bool:
-        return True
-
-    async def __call__(self, request: ApprovalRequest) -> bool:
         return True
 
 
 def keyword(request: ApprovalRequest, *, strict: bool = False) -> bool:
     return True
-
-
-def bound(desk: str, request: ApprovalRequest) -> bool:
-    return True
-
-
-def optional(given: Any, info: ApprovalInfo | None = None) -> bool:
-    return True
-
-
-@pytest.mark.parametrize(
-    ("handler", "form"),
-    [
-        (Desk().one, "request"),
-        (Desk(), "request"),
-        (keyword, "request"),
-        (functools.partial(bound, "front"), "request"),
-        (bool, "request"),
-        (Desk().two, "pair"),
-        (bound, "pair"),
-        (optional, "pair"),
-        (lambda *args: True, "pair"),  # type: ignore[misc]
-        (Mock(), "pair"),
-        (AsyncMock(), "pair"),
-    ],
-)
-def test_the_signature_says_which_form_a_handler_wants(handler: Any, form: str) -> None:
-    assert approver(handler, "approve") == Approver((Member(handler, cast("Any", form)),), 0)
-
-
-@pytest.mark.parametrize(
-    "handler",
-    [lambda: True, lambda a, b, c: True, lambda *, request: True, lambda request, *, desk: True],  # type: ignore[misc]
-)
-def test_other_signatures_are_a_configuration_error(handler: Any) -> None:
-    with pytest.raises(ConfigError, match=r"approve must take \(input, info\) or one request") as caught:
-        approver(handler, "approve")
-    assert caught.value.code == "bad_config"
 
 
 def test_what_cannot_be_called_is_a_configuration_error() -> None:
