@@ -36,7 +36,8 @@ def tagged_in(path: Path, text: str) -> Iterator[Tagged]:
 @cache
 def tagged() -> tuple[Tagged, ...]:
     files = sorted((ROOT / "tests").rglob("test_*.py"))
-    return tuple(one for path in files for one in tagged_in(path, path.read_text(encoding="utf-8")))
+    texts = ((path, path.read_text(encoding="utf-8")) for path in files)
+    return tuple(one for path, text in texts if "requirement(" in text for one in tagged_in(path, text))
 
 
 def can_fail(test: Test) -> bool:

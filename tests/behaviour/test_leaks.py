@@ -252,6 +252,38 @@ def test_a_validators_own_complaint_does_not_repeat_the_value(watch: Callable[[S
     assert (seen.codes, seen.leaks(CANARY)) == (["invalid_input"] * 2, [])
 
 
+class PairOfSecrets:
+    """A schema of another library, which repeats what it was given or breaks."""
+
+    def __init__(self, answer: str) -> None:
+        self.answer = answer
+
+    def validate(self, value: dict[str, str]) -> Any:
+        match self.answer:
+            case "message":
+                return {"issues": [{"message": f"{value['key']} is no key", "path": ["key"]}]}
+            case "breaks":
+                raise KeyError(value["key"])
+            case _:
+                return value["key"]
+
+    def json_schema(self, target: str, *, mode: str) -> dict[str, Any]:
+        return {"type": "object", "properties": {"key": {"type": "string"}}, "additionalProperties": False}
+
+
+RAW_KEY = {"type": "object", "properties": {"key": {"type": "string", "maxLength": 3, "enum": ["a"], "pattern": "^a"}}}
+
+
+@requirement("B158", "D2", "W33")
+@pytest.mark.parametrize("schema", [*map(PairOfSecrets, ("message", "breaks", "nonsense")), RAW_KEY], ids=repr)
+def test_no_kind_of_schema_repeats_the_value(watch: Callable[[Scenario], Seen], schema: Any) -> None:
+    async def scenario(seen: Seen) -> None:
+        await one(seen, rf.Tool("use", "Use.", schema, str), {"key": CANARY})
+
+    seen = watch(scenario)
+    assert (seen.codes, seen.leaks(CANARY)) == (["invalid_input"], [])
+
+
 @requirement("AC18")
 def test_a_name_that_no_tool_has_is_in_no_event_and_no_log(watch: Callable[[Scenario], Seen]) -> None:
     async def scenario(seen: Seen) -> None:
