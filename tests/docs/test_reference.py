@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Iterable
 
+import msgspec
 import pytest
 
 import ringfence as rf
@@ -26,6 +27,8 @@ def table(head: str, after: str = "") -> set[str]:
 
 
 def fields(kind: type) -> set[str]:
+    if issubclass(kind, msgspec.Struct):
+        return set(kind.__struct_fields__)
     return {field.name for field in dataclasses.fields(kind)}
 
 

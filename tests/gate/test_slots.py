@@ -107,6 +107,15 @@ def test_a_call_whose_loop_is_closed_is_passed_over() -> None:
     assert (dead.is_held, alive.is_held) == (False, True)
 
 
+def test_letting_go_while_garbage_is_collected_under_the_lock_waits_for_nobody() -> None:
+    slots = Slots(1)
+    held, following = slots.turn(), slots.turn()
+    with slots.locked():
+        held.leave()  # as a collected coroutine's `finally` does, in the thread that has the lock
+        assert not following.is_held
+    assert following.is_held
+
+
 @pytest.mark.slow
 def test_turns_serve_several_loops_and_never_run_over_their_limit() -> None:
     slots, lock = Slots(3), threading.Lock()

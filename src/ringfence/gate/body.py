@@ -100,9 +100,8 @@ class GuardedBody(Body):
             self._leave()
 
     def end(self) -> None:
-        """The attempt is over; what has not begun may not begin any more."""
-        with _entrance:
-            self._is_over = True
+        """The attempt is over; what has not begun may not begin any more. Takes no lock: garbage collection ends some."""
+        self._is_over = True
 
     def _enter(self, given: Any) -> None:
         is_same = given is self._given if self._seal == b"" else _seal_of(given) == self._seal

@@ -3,64 +3,54 @@
 First come, first served, across event loops and threads. A turn is held by its call and by whatever code the call has
 started, and passes on when the last of them lets go: code that could not be stopped keeps it until it really ends.
 Knows neither tools nor states; `gate.waits` takes turns, `gate.runner` and `gate.body` give them back.
+
+Letting go never waits for the lock, since it also happens while garbage is collected, perhaps within the very thread
+that holds it: who lets go leaves a note, and whoever has the lock reads the notes before it is done.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
+from collections.abc import Generator
+from contextlib import contextmanager
 
 
 class Turn:
     """One call's place: waiting, held, or over."""
 
-    __slots__ = ("_holds", "_slots", "_waiter")
+    __slots__ = ("_slots", "holds", "waiter")
 
     def __init__(self, slots: Slots) -> None:
         self._slots = slots
-        self._holds = 0
-        self._waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
+        self.holds = 0
+        """Changed with the lock only."""
+        self.waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
 
     @property
     def is_held(self) -> bool:
         """It has come, and is not over."""
-        return self._holds > 0
+        return self.holds > 0
 
     async def wait(self) -> None:
         """Until it comes. Whoever stops waiting calls `leave`."""
         loop = asyncio.get_running_loop()
         coming = loop.create_future()
-        with self._slots.lock:
+        with self._slots.locked():
             if self.is_held:
                 return
-            self._waiter = (loop, coming)
+            self.waiter = (loop, coming)
         await coming
 
     def hold(self) -> None:
         """One more holder, while there is one already. From any thread."""
-        with self._slots.lock:
-            self._holds += 1
+        with self._slots.locked():
+            self.holds += 1
 
     def leave(self) -> None:
         """A holder lets go, or a waiting call gives up. From any thread."""
-        with self._slots.lock:
-            if self._holds == 0:
-                self._slots.waiting.pop(self, None)
-                return
-            self._holds -= 1
-            if self._holds == 0:
-                self._slots.pass_on()
-
-    def come(self) -> bool:
-        """Give it to its call; False when nobody is left to take it. With the lock held."""
-        if self._waiter is not None:
-            loop, coming = self._waiter
-            try:
-                loop.call_soon_threadsafe(_wake, coming)
-            except RuntimeError:  # its loop is closed, and its call gone with it
-                return False
-        self._holds = 1
-        return True
+        self._slots.take_back(self)
 
 
 class Slots:
@@ -68,29 +58,75 @@ class Slots:
 
     def __init__(self, limit: int) -> None:
         self._free = limit
-        self.lock = threading.Lock()
+        self._lock = threading.Lock()
+        self._notes: deque[Turn] = deque()
+        """Turns that somebody has let go."""
         self.waiting: dict[Turn, None] = {}
         """In the order in which they came. Nobody waits while there is a free one."""
 
     def turn(self) -> Turn:
         """A turn that is held, or waits behind those that came before."""
         turn = Turn(self)
-        with self.lock:
+        with self.locked():
             if self._free > 0:
                 self._free -= 1
-                turn.come()
+                turn.holds = 1
             else:
                 self.waiting[turn] = None
         return turn
 
-    def pass_on(self) -> None:
-        """A turn is over: the next one comes. With the lock held."""
+    def take_back(self, turn: Turn) -> None:
+        """Note that somebody lets it go; at once, unless the lock is held."""
+        self._notes.append(turn)
+        self._read()
+
+    @contextmanager
+    def locked(self) -> Generator[None]:
+        """Within, nothing else happens to the turns. Not for who may be called by garbage collection."""
+        try:
+            with self._lock:
+                yield
+        finally:
+            self._read()
+
+    def _read(self) -> None:
+        """Do what the notes say. Who does not get the lock leaves them to who has it, and looks for them afterwards."""
+        while self._notes and self._lock.acquire(blocking=False):
+            try:
+                while self._notes:
+                    self._let_go(self._notes.popleft())
+            finally:
+                self._lock.release()
+
+    def _let_go(self, turn: Turn) -> None:
+        if turn.holds == 0:
+            self.waiting.pop(turn, None)
+            return
+        turn.holds -= 1
+        if turn.holds == 0:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        """A turn is over: the next one comes."""
         while self.waiting:
             turn = next(iter(self.waiting))
             del self.waiting[turn]
-            if turn.come():
+            if _comes(turn):
+                turn.holds = 1
                 return
         self._free += 1
+
+
+def _comes(turn: Turn) -> bool:
+    """Tell its call; False when that is gone together with its loop."""
+    if turn.waiter is None:
+        return True
+    loop, coming = turn.waiter
+    try:
+        loop.call_soon_threadsafe(_wake, coming)
+    except RuntimeError:
+        return False
+    return True
 
 
 def _wake(coming: asyncio.Future[None]) -> None:
