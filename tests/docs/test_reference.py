@@ -7,7 +7,6 @@ import inspect
 import re
 from collections.abc import Iterable
 
-import msgspec
 import pytest
 
 import ringfence as rf
@@ -27,8 +26,9 @@ def table(head: str, after: str = "") -> set[str]:
 
 
 def fields(kind: type) -> set[str]:
-    if issubclass(kind, msgspec.Struct):
-        return set(kind.__struct_fields__)
+    names = getattr(kind, "__struct_fields__", None)
+    if names is not None:
+        return set(names)
     return {field.name for field in dataclasses.fields(kind)}
 
 

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from ringfence.contract.backoff import Backoff
 from ringfence.errors import (
     ConfigError,
     SandboxFault,
@@ -15,7 +16,7 @@ from ringfence.errors import (
     ToolFailure,
     ToolTimeoutError,
 )
-from ringfence.gate.retry import classify
+from ringfence.gate.retry import classify, pause_after
 from ringfence.gate.states import Ambiguous, Barred, Event, Exhausted, Failed, Faulted
 
 
@@ -121,3 +122,23 @@ def test_a_driver_cannot_make_up_a_code(code: str) -> None:
 def test_after_an_abort_nothing_is_repeated() -> None:
     assert judged(ValueError("x"), aborted=True) == Exhausted("tool_raised")
     assert judged(ConnectionError("x"), aborted=True) == Exhausted("tool_raised")
+
+
+@pytest.mark.parametrize(
+    ("attempt", "backoff", "left", "chance", "pause"),
+    [
+        (1, None, None, 0.5, 0.0),
+        (1, None, 0.5, 0.5, 0.0),
+        (1, None, 0.0, 0.5, None),
+        (1, None, -1.0, 0.5, None),
+        (1, Backoff(first=2.0, jitter=0.0), None, 0.5, 2.0),
+        (3, Backoff(first=2.0, jitter=0.0), None, 0.5, 8.0),
+        (3, Backoff(first=2.0, jitter=0.5), None, 0.5, 6.0),
+        (3, Backoff(first=2.0, jitter=0.0), 8.1, 0.5, 8.0),
+        (3, Backoff(first=2.0, jitter=0.0), 8.0, 0.5, None),
+    ],
+)
+def test_a_pause_follows_the_backoff_unless_the_time_would_be_up(
+    attempt: int, backoff: Backoff | None, left: float | None, chance: float, pause: float | None
+) -> None:
+    assert pause_after(attempt, backoff, left=left, chance=chance) == pause

@@ -414,3 +414,79 @@ def test_a_pause_between_attempts_can_be_ended(ending: str) -> None:
         assert trace.codes()[-1] == ("aborted" if ending == "abort" else "interrupted")
 
     run(body)
+
+
+# --- many at once ---
+
+
+def test_every_one_of_many_concurrent_calls_is_counted() -> None:
+    async def body() -> None:
+        of = gate(tool(pay), tool(failing(0, ValueError()), "limited", max_concurrency=7))
+        trace = Trace(of)
+        names = ["pay", "limited"] * 100
+        outcomes = await asyncio.gather(*(of.call(name, ARGS, origin=ORIGIN) for name in names))
+        assert {outcome.status for outcome in outcomes} == {"succeeded"}
+        assert len({outcome.call_id for outcome in outcomes}) == 200
+        assert (trace.types.count("tool.called"), trace.types.count("tool.completed")) == (200, 200)
+        assert (of.statistics().running, of.statistics().queued) == (0, 0)
+
+    run(body)
+
+
+def test_siblings_of_a_failed_call_are_cancelled_and_unwound_before_the_error_surfaces() -> None:
+    async def body() -> None:
+        entered, sent, unwound = asyncio.Event(), list[int](), list[str]()
+
+        async def send(args: Amount) -> None:
+            try:
+                entered.set()
+                await asyncio.sleep(3600)
+                sent.append(args.cents)
+            finally:
+                unwound.append("send")
+
+        async def fail(args: Amount) -> None:
+            await entered.wait()
+            raise ValueError
+
+        of = gate(tool(send, "send"), tool(fail, "fail"))
+
+        async def need(name: str) -> None:
+            (await of.call(name, ARGS, origin=ORIGIN)).unwrap()
+
+        with pytest.raises(ExceptionGroup):
+            async with asyncio.TaskGroup() as group:
+                group.create_task(need("send"))
+                group.create_task(need("fail"))
+        assert (sent, unwound, of.statistics().running) == ([], ["send"], 0)
+
+    run(body)
+
+
+def test_a_tool_that_swallows_the_hosts_cancellation_does_not_hold_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempt_module, "CANCELLED_GRACE", 0.01)
+
+    async def body() -> None:
+        entered, release = asyncio.Event(), asyncio.Event()
+
+        async def stubborn(args: Amount) -> None:
+            while not release.is_set():
+                try:
+                    entered.set()
+                    await release.wait()
+                except asyncio.CancelledError:
+                    continue
+
+        of = gate(tool(stubborn, effect="write"))
+        trace = Trace(of)
+        call = asyncio.create_task(called(of))
+        await entered.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert (trace.codes()[-1], of.statistics().abandoned) == ("interrupted", 1)
+        release.set()
+        await turns()
+        assert of.statistics().abandoned == 0
+
+    run(body)
