@@ -35,6 +35,9 @@ _BOUNDS: Final = {
     "minProperties": "keys >= {}", "maxProperties": "keys <= {}",
 }  # fmt: skip
 _LONGEST_DEFAULT: Final = 60
+_LONGEST_NAME: Final = 60
+_DEEPEST: Final = 40
+"""Declarations that need each other one by one; beyond it a type is `Any`. No reader follows that far."""
 
 
 class Declarations:
@@ -51,6 +54,8 @@ class Declarations:
         self._names: dict[bytes, str] = {}
         self._used: set[str] = set(self._methods | _RESERVED)
         self._texts: dict[str, str] = {}
+        self._depth = 0
+        self._identities: dict[tuple[int, str], tuple[Json, bytes]] = {}
         self.imports: set[str] = set()
         """Names from `typing`, and `builtins`, that the texts need."""
 
@@ -131,14 +136,27 @@ class Declarations:
 
     def _referred(self, reference: str, definitions: Json) -> str:
         name = reference.removeprefix("#/$defs/")
-        return self._declared(name, node_of(definitions[name]), definitions) if name in definitions else "Any"
+        if name not in definitions:
+            return "Any"
+        place = (id(definitions), name)
+        if place not in self._identities:  # definitions are kept, so that their id stays theirs
+            self._identities[place] = definitions, _identity(name, _bare(node_of(definitions[name])), definitions)
+        return self._declared(name, node_of(definitions[name]), definitions, self._identities[place][1])
 
-    def _declared(self, name: str, node: Json, definitions: Json) -> str:
-        node = {key: node[key] for key in node if key not in ("$defs", "$schema")}  # a root is the same type elsewhere
-        key = _identity(name, node, definitions)
+    def _declared(self, name: str, node: Json, definitions: Json, identity: bytes | None = None) -> str:
+        node = _bare(node)
+        key = _identity(name, node, definitions) if identity is None else identity
         if key in self._names:
             return self._names[key]
-        final = self._free(_class_name(name))
+        if self._depth == _DEEPEST:
+            return self._typing("Any")
+        self._depth += 1
+        final = self._written(_class_name(name), key, node, definitions)
+        self._depth -= 1
+        return final
+
+    def _written(self, name: str, key: bytes, node: Json, definitions: Json) -> str:
+        final = self._free(name)
         self._names[key] = final
         self._texts[final] = ""  # holds the place, so that what it needs comes after it
         if node.get("type") == "object" and "properties" in node:
@@ -156,7 +174,7 @@ class Declarations:
 
     def _free(self, name: str) -> str:
         candidate, number = name, 2
-        while candidate in self._used:
+        while candidate in self._used or keyword.iskeyword(candidate):
             candidate, number = f"{name}{number}", number + 1
         self._used.add(candidate)
         return candidate
@@ -203,6 +221,11 @@ def bounds(node: Json) -> list[str]:
     return found
 
 
+def _bare(node: Json) -> Json:
+    """A root without what only a root has: it is the same type elsewhere."""
+    return {key: node[key] for key in node if key not in ("$defs", "$schema")}
+
+
 def _identity(name: str, node: Json, definitions: Json) -> bytes:
     """Equal for declarations that would be written equally, whichever schema they come from."""
     reached: dict[str, Any] = {}
@@ -227,7 +250,7 @@ def _visible(value: object) -> Any:
 
 def _class_name(text: str) -> str:
     words = [word for word in re.split(r"[\W_]+", text, flags=re.ASCII) if word]
-    name = "".join(word[0].upper() + word[1:] for word in words)
+    name = "".join(word[0].upper() + word[1:] for word in words)[:_LONGEST_NAME]
     return name if name[:1].isalpha() else f"Type{name}"
 
 
@@ -240,4 +263,5 @@ def _comment(text: str) -> str:
 
 
 def _line(text: str) -> str:
-    return " ".join(text.encode(errors="replace").decode().split()).replace("\x00", "")
+    one = " ".join(text.encode(errors="replace").decode().split())
+    return "".join(character for character in one if character.isprintable())

@@ -8,7 +8,8 @@ nobody runs it. Pure.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+from itertools import count
 from typing import Any, Final
 
 from ringfence.contract.keywords import node_of
@@ -106,7 +107,7 @@ def _method(tool: Tool[..., Any], types: Declarations) -> str:
 
 
 def _signature(schema: dict[str, Any], definitions: dict[str, Any], types: Declarations, camel: str) -> str:
-    properties: dict[str, Any] = schema["properties"]
+    properties: dict[str, Any] = schema.get("properties", {})
     if not all(map(is_plain_name, properties)):
         return f"arguments: {types.object_of(schema, definitions, f'{camel}Arguments')}, /"
     required = schema.get("required", ())
@@ -114,7 +115,13 @@ def _signature(schema: dict[str, Any], definitions: dict[str, Any], types: Decla
     for name, part in properties.items():
         hint = types.expression(part, definitions, f"{camel}{name.title().replace('_', '')}")
         shown.append(f"{name}: {hint}" if name in required else f"{name}: {hint} = {_default(part)}")
-    return ", ".join(["*", *shown]) if shown else ""
+    rest = schema.get("additionalProperties", True)
+    others = [] if rest is False else [f"**{_free('others', properties)}: {types.expression(rest, definitions, camel)}"]
+    return ", ".join([*["*"][: len(shown)], *shown, *others])
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    return next(name + "_" * length for length in count() if name + "_" * length not in taken)
 
 
 def _default(part: object) -> str:
@@ -126,10 +133,11 @@ def _default(part: object) -> str:
 
 def _docstring(tool: Tool[..., Any], schema: dict[str, Any], output: dict[str, Any]) -> list[str]:
     about: list[str] = []
-    for name, part in schema["properties"].items():
+    for name, part in schema.get("properties", {}).items():
         words = [str(node_of(part).get("description", "")), *bounds(node_of(part))]
         if any(words):
-            about.append(f"{name}: {_flat('; '.join(word.rstrip('.') for word in words if word))}.")
+            shown = name if is_plain_name(name) else repr(name)
+            about.append(f"{shown}: {_flat('; '.join(word.rstrip('.') for word in words if word))}.")
     if output.get("description") and "title" not in output:
         about.append(f"Returns: {_flat(output['description'])}")
     if tool.approval != "auto":
