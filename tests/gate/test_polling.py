@@ -177,7 +177,7 @@ def test_a_late_answer_changes_nothing_and_says_nothing(caplog: pytest.LogCaptur
 
 def test_who_does_not_stop_holds_no_decision_up_and_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(polling, "STOPPED_GRACE", 0.01)
-    monkeypatch.setattr(approval, "DISMISSAL", 0.001)
+    monkeypatch.setattr(approval, "SETTLING", 0.001)
 
     async def body() -> None:
         release, attempts, told = asyncio.Event(), Attempts(), list[int]()
@@ -201,7 +201,7 @@ def test_who_does_not_stop_holds_no_decision_up_and_is_counted(monkeypatch: pyte
 
 
 def test_a_handler_may_take_its_time_to_unwind_after_the_decision(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(approval, "DISMISSAL", 0.001)
+    monkeypatch.setattr(approval, "SETTLING", 0.001)
 
     async def body() -> None:
         go_on, attempts, ended = asyncio.Event(), Attempts(), asyncio.Event()
@@ -251,6 +251,23 @@ def test_a_question_to_several_expires_is_withdrawn_and_is_interrupted_as_one(
         with pytest.raises(asyncio.CancelledError):
             await cancelled
         assert sorted(ended) == ["a"] * 4 + ["b"] * 4
+
+    run(body)
+
+
+def test_a_cancellation_that_comes_with_the_decision_releases_the_rest() -> None:
+    async def body() -> None:
+        started, ended = list[str](), list[str]()
+
+        async def deciding(request: ApprovalRequest) -> bool:
+            asyncio.get_running_loop().call_soon(asking.cancel)  # seen after the answer, and before it is handed on
+            return True
+
+        asking = asyncio.create_task(decided(any_of(never(started, ended), deciding)))
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        await until(lambda: len(ended) > 0)
+        assert (started, ended) == (["never"], ["never"])
 
     run(body)
 

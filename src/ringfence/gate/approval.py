@@ -7,15 +7,15 @@ the host cancels. What answers mean is `gate.decisions`' business, how handlers 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType, MethodType
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from ringfence.errors import ConfigError
 from ringfence.gate.attempt import Attempt, Attempts, Stop, Stopped, withdrawn
 from ringfence.gate.decisions import Panel, Ruling, Tree
-from ringfence.gate.handlers import Member, called, failed, form_of, in_place, read
+from ringfence.gate.handlers import Member, answered, failed, form_of
 from ringfence.gate.polling import Poll
 from ringfence.gate.states import Aborted, Expired, Interrupted
 from ringfence.ports import ApprovalHandler, ApprovalRequest, Combination, Signal
@@ -24,14 +24,12 @@ from ringfence.threads import DaemonThreads
 Ended = Expired | Aborted | Interrupted
 Decision = Ruling | Ended
 
-__all__ = ["in_place"]
-
 _ENDINGS: Final[Mapping[Stop, Ended]] = MappingProxyType(
     {Stop.EXPIRED: Expired(), Stop.ABORTED: Aborted(), Stop.CLOSING: Interrupted()}
 )
 """What becomes of a question that is stopped from outside."""
 
-DISMISSAL: Final = 0.05
+SETTLING: Final = 0.05
 """Seconds for which a decision waits for handlers that are not needed any more; afterwards they unwind alone."""
 
 
@@ -102,19 +100,29 @@ async def decide(
     """
     if signal is not None and signal.aborted:
         return Aborted()
-    poll = None if isinstance(who.tree, int) else Poll(who.members, who.tree, threads, attempts)
-    code = called(who.members[0], request, threads) if poll is None else poll.run(request)
+    if isinstance(who.tree, int):
+        code = answered(who.members[0], request, threads)
+        return await _bounded(code, request.tool, attempts, timeout, signal)
+    poll = Poll(who.members, who.tree, threads, attempts)
+    try:
+        decision = await _bounded(poll.run(request), request.tool, attempts, timeout, signal)
+        await poll.settle(SETTLING)
+    finally:
+        poll.release()
+    return decision
+
+
+async def _bounded(
+    code: Coroutine[Any, Any, Ruling], tool: str, attempts: Attempts, timeout: float | None, signal: Signal | None
+) -> Decision:
+    """What the code decides, unless its time is up, or somebody else ends the question, before."""
     attempt = Attempt(code, attempts, timeout)
     try:
         with withdrawn(signal, attempt):
-            answer = await attempt
-        ruling = read(answer, request.tool) if poll is None else answer
+            return await attempt
     except Stopped as stopped:
         return _ENDINGS[stopped.why]
     except BaseException as error:
         if attempt.cancelled or isinstance(error, KeyboardInterrupt):
             raise
-        return failed(request.tool, error)
-    if poll is not None:
-        await poll.dismiss(DISMISSAL)
-    return ruling
+        return failed(tool, error)

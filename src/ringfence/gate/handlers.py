@@ -65,11 +65,16 @@ async def in_place(function: Callable[..., Any], args: list[Any], threads: Daemo
 
 
 def called(member: Member, request: ApprovalRequest, threads: DaemonThreads) -> Coroutine[Any, Any, Any]:
-    """What the handler answers to its form of the request. Raises what it raises."""
+    """The handler's answer to its form of the request. Raises what the handler raises."""
     args: list[Any] = [request]
     if member.form == "pair":
         args = [request.input, ApprovalInfo(tool=request.tool, session_id=request.session_id)]
     return in_place(member.handler, args, threads)
+
+
+async def answered(member: Member, request: ApprovalRequest, threads: DaemonThreads) -> Ruling:
+    """What the handler's answer means. Raises what the handler raises."""
+    return read(await called(member, request, threads), request.tool)
 
 
 def read(answer: object, tool: str) -> Ruling:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from dataclasses import replace
+from functools import partial
 
 from ringfence.gate.attempt import STOPPED_GRACE, Attempts
 from ringfence.gate.decisions import Panel, Ruling, outcome
@@ -33,7 +34,7 @@ class Poll:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def run(self, request: ApprovalRequest) -> Ruling:
-        """What they decide, as soon as it is known. Who has not answered by then still waits to be dismissed."""
+        """What they decide, as soon as it is known. Who has not answered by then is still to be released."""
         copies = [_copied(request) for _ in self._members[1:]]
         for number, (member, shown) in enumerate(zip(self._members, [request, *copies], strict=True)):
             task = self._loop.create_task(self._hear(number, member, shown), name="ringfence-approver")
@@ -41,32 +42,32 @@ class Poll:
         try:
             return await self._known
         except GeneratorExit:  # the caller's coroutine is closed, and nothing is awaited any more
-            self._cancel()
+            self.release()
             raise
         except BaseException:
-            await self.dismiss(STOPPED_GRACE)
+            await self.settle(STOPPED_GRACE)
             raise
 
-    async def dismiss(self, seconds: float) -> None:
-        """Cancel handlers that have not answered, and wait a little for them. Who unwinds longer does so alone, and is
-        counted as left behind when its grace is over.
-        """
-        rest = self._cancel()
-        if not rest:
-            return
-        try:
+    async def settle(self, seconds: float) -> None:
+        """Release the handlers, and give them a little time to unwind."""
+        if rest := self.release():
             await asyncio.wait(rest, timeout=seconds)
-        finally:
-            for task in rest:
-                if not task.done():
-                    self._loop.call_later(STOPPED_GRACE - seconds, self._give_up, task)
 
-    def _cancel(self) -> list[asyncio.Task[None]]:
+    def release(self) -> list[asyncio.Task[None]]:
+        """Cancel those that have not answered. Who takes longer than its grace to unwind is left behind, and counted.
+
+        Returns:
+            Those that were cancelled: none the second time.
+        """
         self._known.cancel()
-        rest = [task for task in self._tasks if not task.done()]
-        for task in rest:
-            if not task.cancelling() and not self._loop.is_closed():  # a second time would cut its unwinding short
-                task.cancel()
+        tasks, self._tasks = self._tasks, []
+        rest = [task for task in tasks if not task.done()]
+        if not self._loop.is_closed():
+            for task in rest:
+                if not task.cancelling():  # else somebody has told it, and twice would cut its unwinding short
+                    task.cancel()
+                timer = self._loop.call_later(STOPPED_GRACE, self._give_up, task)
+                task.add_done_callback(partial(_call_off, timer))
         return rest
 
     def _give_up(self, task: asyncio.Task[None]) -> None:
@@ -97,6 +98,10 @@ class Poll:
         self._heard.append((number, ruling))
         if (known := outcome(self._tree, self._heard)) is not None:
             self._known.set_result(known)
+
+
+def _call_off(timer: asyncio.TimerHandle, _: asyncio.Task[None]) -> None:
+    timer.cancel()
 
 
 def _copied(request: ApprovalRequest) -> ApprovalRequest:
