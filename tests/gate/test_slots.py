@@ -110,9 +110,10 @@ def test_a_call_whose_loop_is_closed_is_passed_over() -> None:
 def test_letting_go_while_garbage_is_collected_under_the_lock_waits_for_nobody() -> None:
     slots = Slots(1)
     held, following = slots.turn(), slots.turn()
-    with slots.locked():
+    with slots.lock:
         held.leave()  # as a collected coroutine's `finally` does, in the thread that has the lock
         assert not following.is_held
+    assert not slots.turn().is_held  # whoever has the lock next reads the note
     assert following.is_held
 
 

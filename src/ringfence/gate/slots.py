@@ -13,8 +13,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Generator
-from contextlib import contextmanager
 
 
 class Turn:
@@ -37,16 +35,18 @@ class Turn:
         """Until it comes. Whoever stops waiting calls `leave`."""
         loop = asyncio.get_running_loop()
         coming = loop.create_future()
-        with self._slots.locked():
-            if self.is_held:
-                return
-            self.waiter = (loop, coming)
-        await coming
+        with self._slots.lock:
+            if not self.is_held:
+                self.waiter = (loop, coming)
+        self._slots.read_notes()
+        if self.waiter is not None:
+            await coming
 
     def hold(self) -> None:
         """One more holder, while there is one already. From any thread."""
-        with self._slots.locked():
+        with self._slots.lock:
             self.holds += 1
+        self._slots.read_notes()
 
     def leave(self) -> None:
         """A holder lets go, or a waiting call gives up. From any thread."""
@@ -58,7 +58,8 @@ class Slots:
 
     def __init__(self, limit: int) -> None:
         self._free = limit
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
+        """Held for a few steps, and never waited for by who may be called by garbage collection."""
         self._notes: deque[Turn] = deque()
         """Turns that somebody has let go."""
         self.waiting: dict[Turn, None] = {}
@@ -67,36 +68,28 @@ class Slots:
     def turn(self) -> Turn:
         """A turn that is held, or waits behind those that came before."""
         turn = Turn(self)
-        with self.locked():
+        with self.lock:
             if self._free > 0:
                 self._free -= 1
                 turn.holds = 1
             else:
                 self.waiting[turn] = None
+        self.read_notes()
         return turn
 
     def take_back(self, turn: Turn) -> None:
         """Note that somebody lets it go; at once, unless the lock is held."""
         self._notes.append(turn)
-        self._read()
+        self.read_notes()
 
-    @contextmanager
-    def locked(self) -> Generator[None]:
-        """Within, nothing else happens to the turns. Not for who may be called by garbage collection."""
-        try:
-            with self._lock:
-                yield
-        finally:
-            self._read()
-
-    def _read(self) -> None:
-        """Do what the notes say. Who does not get the lock leaves them to who has it, and looks for them afterwards."""
-        while self._notes and self._lock.acquire(blocking=False):
+    def read_notes(self) -> None:
+        """Do what the notes say; to be called by whoever has had the lock. Who does not get it leaves them to who has it."""
+        while self._notes and self.lock.acquire(blocking=False):
             try:
                 while self._notes:
                     self._let_go(self._notes.popleft())
             finally:
-                self._lock.release()
+                self.lock.release()
 
     def _let_go(self, turn: Turn) -> None:
         if turn.holds == 0:
