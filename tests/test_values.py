@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -126,3 +127,17 @@ def test_integers_keep_every_digit() -> None:
 
 def test_a_digest_names_its_algorithm() -> None:
     assert digest(b"{}") == "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+
+
+@pytest.mark.parametrize("kind", ["list", "object"])
+def test_too_many_values_are_refused_before_a_path_is_made_for_each(kind: str) -> None:
+    many = [0] * 1_100_000
+    value = many if kind == "list" else {"a": many}
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueRefused) as caught:
+            canonical(value, ValueBudget())
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (caught.value.too_large, peak < 1_000_000) == (True, True)

@@ -78,6 +78,8 @@ def check_exact(value: object, budget: ValueBudget) -> None:
             raise ValueRefused(path, f"a {kind.__name__} is not a JSON value")
         if depth >= budget.depth:
             raise ValueRefused(path, f"nested deeper than {budget.depth} levels, or cyclic", too_large=True)
+        if nodes + len(stack) + len(item) > budget.nodes:  # type: ignore[arg-type]  (before a path is made for each)
+            raise ValueRefused("", f"more than {budget.nodes} values", too_large=True)
         if kind is list:
             stack.extend((child, f"{path}[{at}]", depth + 1) for at, child in enumerate(item))  # type: ignore[arg-type,var-annotated]
             continue
@@ -97,6 +99,8 @@ def _is_exact(value: object, budget: ValueBudget) -> bool:
         inner: list[Any] = []
         for item in level:
             nodes += len(item)
+            if nodes > budget.nodes:
+                return False
             children: Any = item
             if type(item) is dict:
                 for key in item:  # type: ignore[reportUnknownVariableType]
@@ -109,8 +113,6 @@ def _is_exact(value: object, budget: ValueBudget) -> bool:
                     inner.append(child)
                 elif kind not in _SCALARS and (kind is not float or not math.isfinite(child)):
                     return False
-        if nodes > budget.nodes:
-            return False
         if not inner:
             return True
         level = inner

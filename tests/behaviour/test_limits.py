@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
 import ringfence as rf
-from tests.behaviour.kit import Payment, call, door, each_place, ending, never, pay, run
+from tests.behaviour.kit import Book, Payment, call, door, each_place, ending, never, pay, run
 from tests.requirements import requirement
 
 
@@ -23,6 +24,18 @@ def test_a_result_has_a_size(place: str) -> None:
     assert (ending(outcome), heard.types) == (("failed", "bad_result", 1), ["tool.called", "tool.failed"])
     assert outcome.error is not None
     assert (outcome.value, len(outcome.error.message) < 500) == (None, True)
+
+
+@requirement("D11", "B2")
+@pytest.mark.parametrize("kind", ["long", "wide", "deep"])
+def test_arguments_have_a_size_and_a_depth(kind: str) -> None:
+    to: Any = {"long": "x" * 6_000_000, "wide": [0] * 3_000_000, "deep": []}[kind]
+    for _ in range(5_000 if kind == "deep" else 0):
+        to = [to]
+    outcome, heard = call(pay(Book()), args={"amount": 5, "to": to})
+    assert (ending(outcome), heard.types) == (("refused", "invalid_input", 0), [])
+    assert outcome.error is not None
+    assert len(outcome.error.message) < 500
 
 
 @requirement("W27", "D11")

@@ -304,6 +304,7 @@ def test_a_result_that_is_not_what_was_declared_is_the_tools_failure(play: Play,
     assert (code(result), result.value["success"], result.value["error"]["code"]) == (None, False, "bad_result")
 
 
+@requirement("D11", "W27")
 def test_a_result_that_is_too_large_is_the_tools_failure(play: Play, shop: Shop) -> None:
     shop.bodies["read"] = _answers("x" * 5_300_000)
     result = play("await tools.read()")
