@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any, Final
 
 from jsonschema_rs import ValidationError, ValidationErrorKind
@@ -45,21 +46,30 @@ def _issues(error: ValidationError, names: tuple[str, ...]) -> list[Issue]:
         case Kind.PropertyNames(inner):
             return [Issue(path=path, message=f"a key in it: {_message(inner.kind)}", code="property_names")]
         case Kind.AnyOf(context) | Kind.OneOfNotValid(context):
-            return _nearest(error.kind, path, context, names)
+            return _nearest(error, path, context, names)
         case kind:
             return [Issue(path=path, message=_message(kind), code=_snake(kind.name))]
 
 
-def _nearest(kind: Kind, path: str, context: list[list[ValidationError]], names: tuple[str, ...]) -> list[Issue]:
+def _nearest(
+    error: ValidationError, path: str, context: list[list[ValidationError]], names: tuple[str, ...]
+) -> list[Issue]:
     """What the form misses that comes nearest: mistakes deep inside it are few and late. None, when two are as near."""
-    scored = [(max(len(error.instance_path) for error in form), -len(form)) if form else (0, 0) for form in context]
-    best = max(scored, default=None)
-    if best is not None and scored.count(best) == 1:
-        return [issue for error in context[scored.index(best)] for issue in _issues(error, names)]
-    wanted = [error.kind.types for form in context for error in form if isinstance(error.kind, Kind.Type)]
-    if len(wanted) == len(context) == sum(map(len, context)):
-        return [Issue(path=path, message=f"should be {_kinds([one for some in wanted for one in some])}", code="type")]
-    return [Issue(path=path, message=_message(kind), code=_snake(kind.name))]
+    depth = len(error.instance_path)
+    forms = [form for form in context if form and not _is_other_kind(form, depth)]
+    scored = [(max(len(one.instance_path) for one in form), -len(form)) for form in forms]
+    if scored and scored.count(max(scored)) == 1:
+        nearest = forms[scored.index(max(scored))]
+        return [issue for one in nearest for issue in _issues(one, names)]
+    if not forms:
+        kinds = [one.kind.types for one in chain.from_iterable(context) if isinstance(one.kind, Kind.Type)]
+        return [Issue(path=path, message=f"should be {_kinds(list(chain.from_iterable(kinds)))}", code="type")]
+    return [Issue(path=path, message=_message(error.kind), code=_snake(error.kind.name))]
+
+
+def _is_other_kind(form: list[ValidationError], depth: int) -> bool:
+    """Whether a form is meant for another kind of value altogether, as null is in "text or null"."""
+    return len(form) == 1 and isinstance(form[0].kind, Kind.Type) and len(form[0].instance_path) == depth
 
 
 def _message(kind: Kind) -> str:

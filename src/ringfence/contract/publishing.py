@@ -68,7 +68,7 @@ def publish(given: object, field: str, *, root_object: bool = True, default_draf
         _check_form(written, draft)
         schema = raised(localised(written), draft)
         measured(schema)
-        return published(_rooted(schema) if root_object else schema, field)
+        return published(_rooted(schema, root_object=root_object), field)
     except Unpublishable as error:
         raise ConfigError(f"{field}: {error}", code="bad_schema") from error
 
@@ -129,25 +129,25 @@ def _check_form(schema: Json, draft: int) -> None:
         raise Unpublishable(f"it is no JSON Schema: {error!s:.{_SHOWN}}") from None
 
 
-def _rooted(schema: Json) -> Json:
-    """The schema with an object at its root, closed."""
+def _rooted(schema: Json, *, root_object: bool) -> Json:
+    """The schema with its root spelled out where that is a mere reference; an object of arguments also closed."""
     definitions = dict(node_of(schema.get("$defs")))
     root = {key: value for key, value in schema.items() if key != "$defs"}
     names: list[str] = []
     while "$ref" in root and not root.keys() - ANNOTATIONS - {"$ref"}:
-        name = root["$ref"].removeprefix(HOME)
         target = target_of(root, definitions)
-        if name in names or not isinstance(target, dict):
-            raise Unpublishable(_NO_OBJECT)
-        names.append(name)
+        if not isinstance(target, dict):
+            break
+        names.append(root["$ref"].removeprefix(HOME))
         root = {**target, **{key: value for key, value in root.items() if key != "$ref"}}
-    if root.get("type") not in ("object", ["object"]):
-        raise Unpublishable(_NO_OBJECT)
-    made = closed({**root, "type": "object"}, definitions)
-    if names:
-        definitions[names[-1]] = closed({**node_of(definitions[names[-1]]), "type": "object"}, definitions)
-    used = _reachable(made, definitions)
-    return {**made, "$defs": {name: definitions[name] for name in definitions if name in used}} if used else made
+    if root_object:
+        if root.get("type") not in ("object", ["object"]):
+            raise Unpublishable(_NO_OBJECT)
+        root = closed({**root, "type": "object"}, definitions)
+        if names:  # what a root refers to is the same object elsewhere
+            definitions[names[-1]] = closed({**node_of(definitions[names[-1]]), "type": "object"}, definitions)
+    used = _reachable(root, definitions)
+    return {**root, "$defs": {name: definitions[name] for name in definitions if name in used}} if used else root
 
 
 def _reachable(root: Json, definitions: Json) -> set[str]:

@@ -1,0 +1,56 @@
+"""A closed object never forbids a name that its own schema speaks of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ringfence.contract.closing import closed, names_of
+
+A = {"a": {"type": "integer"}}
+
+
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [
+        ({}, {"properties": {}, "additionalProperties": False}),
+        ({"properties": A}, {"properties": A, "additionalProperties": False}),
+        ({"properties": A, "required": ["b"]}, {"properties": {**A, "b": True}, "required": ["b"]}),
+        ({"dependentRequired": {"a": ["b"]}}, {"properties": {"a": True, "b": True}}),
+        ({"dependentSchemas": {"a": {"properties": {"c": {}}}}}, {"properties": {"c": True, "a": True}}),
+        ({"allOf": [{"properties": A}, {"$ref": "#/$defs/D"}]}, {"properties": {"a": True, "d": True}}),
+        ({"anyOf": [{"required": ["a"]}, {"properties": {"b": {}}}]}, {"properties": {"b": True, "a": True}}),
+        ({"if": {"properties": A}, "then": {"required": ["z"]}}, {"properties": {"a": True, "z": True}}),
+        ({"patternProperties": {"^x": {}}}, {"properties": {}, "patternProperties": {"^x": {}}}),
+        ({"allOf": [{"patternProperties": {"^x": {}}}]}, {"properties": {}, "patternProperties": {"^x": True}}),
+        ({"not": {"properties": A}}, {"properties": {}}),
+    ],
+)
+def test_names_that_are_spoken_of_are_admitted_and_no_others(node: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert closed(node, {"D": {"properties": {"d": {}}}}) == {**node, "additionalProperties": False, **expected}
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"additionalProperties": True},
+        {"additionalProperties": {"type": "integer"}},
+        {"unevaluatedProperties": {}},
+        {"allOf": [{"additionalProperties": True}]},
+        {"anyOf": [{"$ref": "#/$defs/D"}]},
+    ],
+)
+def test_an_object_that_is_open_in_so_many_words_stays_so(node: dict[str, Any]) -> None:
+    assert closed(node, {"D": {"additionalProperties": {}}}) == {**node, "properties": {}}
+
+
+def test_a_second_way_of_closing_is_kept_only_where_it_says_more() -> None:
+    branches = {"anyOf": [{"properties": A}], "unevaluatedProperties": False}
+    assert "unevaluatedProperties" in closed(branches, {})
+    assert "unevaluatedProperties" not in closed({"properties": A, "unevaluatedProperties": False}, {})
+
+
+def test_a_circle_is_walked_once() -> None:
+    definitions = {"D": {"allOf": [{"$ref": "#/$defs/D"}], "properties": A}}
+    assert list(names_of({"$ref": "#/$defs/D"}, definitions).names) == ["a"]
