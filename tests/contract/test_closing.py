@@ -9,22 +9,23 @@ import pytest
 from ringfence.contract.closing import closed, names_of
 
 A = {"a": {"type": "integer"}}
+ANY: dict[str, Any] = {}
 
 
 @pytest.mark.parametrize(
     ("node", "expected"),
     [
-        ({}, {"properties": {}, "additionalProperties": False}),
+        (ANY, {"properties": ANY, "additionalProperties": False}),
         ({"properties": A}, {"properties": A, "additionalProperties": False}),
         ({"properties": A, "required": ["b"]}, {"properties": {**A, "b": True}, "required": ["b"]}),
         ({"dependentRequired": {"a": ["b"]}}, {"properties": {"a": True, "b": True}}),
-        ({"dependentSchemas": {"a": {"properties": {"c": {}}}}}, {"properties": {"c": True, "a": True}}),
+        ({"dependentSchemas": {"a": {"properties": {"c": ANY}}}}, {"properties": {"c": True, "a": True}}),
         ({"allOf": [{"properties": A}, {"$ref": "#/$defs/D"}]}, {"properties": {"a": True, "d": True}}),
-        ({"anyOf": [{"required": ["a"]}, {"properties": {"b": {}}}]}, {"properties": {"b": True, "a": True}}),
+        ({"anyOf": [{"required": ["a"]}, {"properties": {"b": ANY}}]}, {"properties": {"b": True, "a": True}}),
         ({"if": {"properties": A}, "then": {"required": ["z"]}}, {"properties": {"a": True, "z": True}}),
-        ({"patternProperties": {"^x": {}}}, {"properties": {}, "patternProperties": {"^x": {}}}),
-        ({"allOf": [{"patternProperties": {"^x": {}}}]}, {"properties": {}, "patternProperties": {"^x": True}}),
-        ({"not": {"properties": A}}, {"properties": {}}),
+        ({"patternProperties": {"^x": ANY}}, {"properties": ANY, "patternProperties": {"^x": ANY}}),
+        ({"allOf": [{"patternProperties": {"^x": ANY}}]}, {"properties": ANY, "patternProperties": {"^x": True}}),
+        ({"not": {"properties": A}}, {"properties": ANY}),
     ],
 )
 def test_names_that_are_spoken_of_are_admitted_and_no_others(node: dict[str, Any], expected: dict[str, Any]) -> None:

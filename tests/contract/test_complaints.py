@@ -11,6 +11,7 @@ from ringfence.contract.complaints import issues_from
 from ringfence.contract.issues import MAX_ISSUES
 
 SECRET = "hunter2-hunter2"
+ANY: dict[str, Any] = {}
 
 
 def told(schema: dict[str, Any], value: Any, *names: str) -> list[tuple[str, str, str]]:
@@ -36,8 +37,8 @@ def told(schema: dict[str, Any], value: Any, *names: str) -> list[tuple[str, str
         ({"maxProperties": 0}, {"a": SECRET}, "should have at most 0 keys", "max_properties"),
         ({"uniqueItems": True}, [SECRET, SECRET], "should have no equal items", "unique_items"),
         ({"contains": False}, [SECRET], "should hold an item of another form", "contains"),
-        ({"not": {}}, SECRET, "should not have this form", "not"),
-        ({"oneOf": [{}, {}]}, SECRET, "fits more than one of the forms allowed here", "one_of"),
+        ({"not": ANY}, SECRET, "should not have this form", "not"),
+        ({"oneOf": [ANY, ANY]}, SECRET, "fits more than one of the forms allowed here", "one_of"),
         ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, SECRET, "should be a whole number or null", "type"),
         ({"anyOf": [{"minLength": 90}, {"pattern": "q"}]}, SECRET, "fits none of the forms allowed here", "any_of"),
         ({"propertyNames": {"maxLength": 1}}, {"ab": SECRET}, "a key in it: should have at most 1 characters",
@@ -51,18 +52,18 @@ def test_a_mistake_names_what_was_expected(schema: dict[str, Any], value: Any, m
 
 
 def test_missing_and_unknown_keys_are_named() -> None:
-    schema = {"properties": {"order_id": {}}, "required": ["order_id"], "additionalProperties": False}
+    schema: dict[str, Any] = {"properties": {"order_id": {}}, "required": ["order_id"], "additionalProperties": False}
     assert told(schema, {"orderid": 1, "zzz": 2}, "order_id") == [
         ("orderid", "no such argument; did you mean 'order_id'?", "extra_forbidden"),
         ("zzz", "no such argument", "extra_forbidden"),
         ("order_id", "Field required", "missing"),
     ]
-    inner = {"properties": {"a": schema}}
+    inner: dict[str, Any] = {"properties": {"a": schema}}
     assert told(inner, {"a": {"order_id": 1, "x": 1}})[0][0] == "a.x"
 
 
 def test_a_key_that_no_branch_knows_is_unknown_too() -> None:
-    schema = {"anyOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False}
+    schema: dict[str, Any] = {"anyOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False}
     assert told(schema, {"b": 1}) == [("b", "no such argument", "extra_forbidden")]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,9 +19,9 @@ def schema(definitions: dict[str, Any], first: object = 0) -> dict[str, Any]:
     return {"properties": {"x": ref(first)}, "$defs": definitions}
 
 
-def doubling(levels: int, last: Any, **by: Any) -> dict[str, Any]:
+def doubling(levels: int, last: Any, of: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
     """Each definition refers to the next one twice."""
-    return {**{str(at): by["of"](ref(at + 1)) for at in range(levels)}, str(levels): last}
+    return {**{str(at): of(ref(at + 1)) for at in range(levels)}, str(levels): last}
 
 
 def reason(of: dict[str, Any]) -> str:

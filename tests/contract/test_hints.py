@@ -34,7 +34,7 @@ class Names(RootModel[list[str]]):
     pass
 
 
-class RichContext(ToolContext):
+class RichContext(ToolContext, frozen=True):
     pass
 
 

@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 
 from ringfence.contract.door import as_output_schema
 from ringfence.contract.hints import UNDECLARED
-from ringfence.ports import OutputSchema
+from ringfence.contract.output import PydanticOutput
 from ringfence.values import ValueRefused
 from tests.contract.helpers import config_error, refusal
 
@@ -55,8 +55,10 @@ class Duck:
     note = None
 
 
-def output(hint: Any = UNDECLARED) -> OutputSchema:
-    return as_output_schema(hint, "tool 'x': output")
+def output(hint: Any = UNDECLARED) -> PydanticOutput:
+    made = as_output_schema(hint, "tool 'x': output")
+    assert isinstance(made, PydanticOutput)
+    return made
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_a_root_that_contains_itself_is_closed_wherever_it_stands() -> None:
 
 
 def test_what_a_draft_07_schema_means_is_published_in_both() -> None:
-    pair = {"items": [{}, {}], "additionalItems": False}
+    pair: dict[str, Any] = {"items": [{}, {}], "additionalItems": False}
     newest, old = both({"$schema": OLD, "type": "object", "properties": {"p": pair}})
     assert (newest["properties"], old["properties"]) == (
         {"p": {"prefixItems": [{}, {}], "items": False}},
