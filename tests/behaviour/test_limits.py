@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 import ringfence as rf
 from tests.behaviour.kit import Book, Payment, call, door, each_place, ending, never, pay, run
@@ -36,6 +38,28 @@ def test_arguments_have_a_size_and_a_depth(kind: str) -> None:
     assert (ending(outcome), heard.types) == (("refused", "invalid_input", 0), [])
     assert outcome.error is not None
     assert len(outcome.error.message) < 500
+
+
+class Numbers(BaseModel):
+    numbers: list[int | bool | dict[str, int]]
+
+
+@requirement("W32", "D11", "B8")
+@pytest.mark.slow
+def test_very_many_mistakes_cost_no_more_than_finding_them() -> None:
+    async def count(given: Numbers) -> int:
+        return len(given.numbers)
+
+    tool = rf.Tool("count", "Count.", Numbers, count)
+    began = time.monotonic()
+    outcome, heard = call(tool, args={"numbers": ["a"] * 900_000})
+    assert (ending(outcome), heard.types, time.monotonic() - began < 8.0) == (("refused", "invalid_input", 0), [], True)
+    assert outcome.error is not None
+    assert [issue["code"] for issue in outcome.error.issues] == ["more_issues"]
+
+    few, _ = call(tool, args={"numbers": ["a"] * 1_000})
+    assert few.error is not None
+    assert few.error.issues[0]["path"] == "numbers[0]"
 
 
 @requirement("W27", "D11")

@@ -19,6 +19,8 @@ from ringfence.errors import Issue
 MAX_ISSUES: Final = 20
 """Issues reported for one value; a last one says how many there were."""
 
+_MOST_EXAMINED: Final = 10_000
+"""Problems that pydantic is asked to describe: it describes all or none, at 6 µs each, and one value can have millions."""
 _MAX_MESSAGE: Final = 500
 _MAX_PATH: Final = 200
 _LEAVES: Final = 1_000
@@ -42,11 +44,14 @@ _REPLACED: Final = {
 
 
 def issues_of(error: ValidationError, root: Any) -> tuple[Issue, ...]:
-    """At most `MAX_ISSUES` issues, with paths such as `items[3].price`.
+    """At most `MAX_ISSUES` issues, with paths such as `items[3].price`; of very many problems only their number.
 
     Args:
         root: The value that was validated, to tell names in it from names of union branches.
     """
+    count = error.error_count()
+    if count > _MOST_EXAMINED:
+        return (_more(count),)
     found: dict[tuple[str, str], Issue] = {}
     details = error.errors(include_url=False, include_context=True)
     for detail in details:
@@ -54,7 +59,7 @@ def issues_of(error: ValidationError, root: Any) -> tuple[Issue, ...]:
         issue = Issue(path=path[:_MAX_PATH], message=_message(detail)[:_MAX_MESSAGE], code=detail["type"])
         found.setdefault((issue["path"], issue["message"]), issue)
         if len(found) == MAX_ISSUES:
-            found["", ""] = Issue(path="", message=f"{len(details)} problems in all", code="more_issues")
+            found["", ""] = _more(len(details))
             break
     return tuple(found.values())
 
@@ -66,9 +71,13 @@ def bounded(issues: Sequence[Issue]) -> tuple[Issue, ...]:
         short = Issue(path=issue["path"][:_MAX_PATH], message=issue["message"][:_MAX_MESSAGE], code=issue["code"])
         found.setdefault((short["path"], short["message"]), short)
         if len(found) == MAX_ISSUES:
-            found["", ""] = Issue(path="", message=f"{len(issues)} problems in all", code="more_issues")
+            found["", ""] = _more(len(issues))
             break
     return tuple(found.values())
+
+
+def _more(count: int) -> Issue:
+    return Issue(path="", message=f"{count} problems in all", code="more_issues")
 
 
 def unknown_argument(name: str, path: str, names: Iterable[str]) -> Issue:
