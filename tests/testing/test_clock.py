@@ -259,6 +259,54 @@ def test_an_approver_in_a_thread_takes_its_time() -> None:
     assert (outcome.status, outcome.duration) == ("succeeded", 3 * HOUR)
 
 
+class Failing:
+    """A tool's function that is never done, and keeps the times at which it was called."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock = clock
+        self.at: list[float] = []
+
+    async def __call__(self, args: Nothing) -> None:
+        self.at.append(self.clock.time())
+        raise OSError
+
+
+def test_pauses_between_attempts_pass_at_once() -> None:
+    clock = FakeClock()
+    failing = Failing(clock)
+    pauses = rf.Backoff(first=8, longest=64, jitter=0)
+    outcome = scenario(clock, rf.Tool("fail", "Fail.", Nothing, failing, retries=5, backoff=pauses))
+    assert failing.at == [0, 8, 24, 56, 120, 184]
+    assert (outcome.attempts, outcome.duration) == (6, 184)
+
+
+def test_a_total_timeout_ends_the_pauses() -> None:
+    clock = FakeClock()
+    failing = Failing(clock)
+    tool = rf.Tool("fail", "Fail.", Nothing, failing, retries=99, backoff=HOUR, total_timeout=2.5 * HOUR)
+    outcome = scenario(clock, tool)
+    assert failing.at == [0, HOUR, 2 * HOUR]
+    assert outcome.duration <= 2.5 * HOUR
+
+
+@pytest.mark.slow
+def test_a_script_runs_in_its_jail_while_its_calls_take_hours() -> None:
+    clock = FakeClock(io_grace=1.0)  # a jail that starts on a busy machine must not be jumped over
+
+    async def approve(request: rf.ApprovalRequest) -> bool:
+        await asyncio.sleep(12 * HOUR)
+        return True
+
+    async def main() -> rf.RunResult:
+        tool = rf.Tool("slow", "Wait.", Nothing, lambda args: clock.sleep(10), approval="human")
+        async with rf.Boundary([tool], sandbox=rf.local(unsafe=True), approve=approve, clock=clock) as boundary:
+            return await boundary.run_script("await tools.slow()\nreturn 'done'")
+
+    result = clock.run(main())
+    assert (result.value, result.error) == ("done", None)
+    assert 12 * HOUR + 10 <= clock.time() < 13 * HOUR
+
+
 def test_the_course_of_a_scenario_is_the_same_every_time() -> None:
     def once() -> list[tuple[int, float]]:
         clock = FakeClock()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from collections.abc import Callable
+from typing import Self
 
 import pytest
 
@@ -59,23 +61,60 @@ def test_a_hang_does_not_keep_the_clock_running() -> None:
 # sockets
 
 
-def test_what_comes_through_a_socket_is_waited_for() -> None:
-    clock = FakeClock(io_grace=5.0)
+class Outside:
+    """A thread that was there before the run, so that the clock does not wait for it."""
 
-    async def main() -> tuple[bytes, float]:
-        here, there = socket.socketpair()
+    def __init__(self, act: Callable[[], object]) -> None:
+        self.start = threading.Event()
+        self._act = act
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        self.start.wait(5)
+        self.start.clear()
+        self.start.wait(0.05)  # by then the loop waits for real
+        self._act()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join(5)
+
+
+@pytest.mark.parametrize(("timer", "grace"), [(HOUR, 5.0), (None, 0.01)])
+def test_what_comes_through_a_socket_is_waited_for(timer: float | None, grace: float) -> None:
+    clock = FakeClock(io_grace=grace)
+    here, there = socket.socketpair()
+
+    async def main() -> bytes:
         reader, writer = await asyncio.open_connection(sock=here)
-        asyncio.get_running_loop().call_later(HOUR, writer.close)
-        sender = threading.Timer(0.05, there.sendall, [b"x"])
-        known.append(sender)
-        sender.start()
+        if timer is not None:
+            asyncio.get_running_loop().call_later(timer, writer.close)
+        outside.start.set()
         data = await reader.read(1)
         writer.close()
-        there.close()
-        return data, clock.time()
+        return data
 
-    known: list[threading.Timer] = []
-    assert clock.run(main()) == (b"x", 0)
+    with there, Outside(lambda: there.sendall(b"x")) as outside:
+        assert clock.run(main()) == b"x"
+    assert clock.time() == 0
+
+
+def test_somebody_outside_may_move_the_time_while_a_socket_is_waited_for() -> None:
+    clock = FakeClock(autojump=False, io_grace=0, patience=2.0)
+    here, there = socket.socketpair()
+
+    async def main() -> None:
+        _, writer = await asyncio.open_connection(sock=here)
+        asyncio.get_running_loop().call_soon(outside.start.set)
+        await asyncio.sleep(HOUR)
+        writer.close()
+
+    with there, Outside(lambda: clock.advance(HOUR)) as outside:
+        clock.run(main())
+    assert clock.time() == HOUR
 
 
 @pytest.mark.parametrize("grace", [0, 0.05])

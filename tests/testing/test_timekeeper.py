@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from ringfence.testing.clock import FakeClock
-from ringfence.testing.timekeeper import RunIsOver
+from ringfence.testing.timekeeper import RunIsOver, Timekeeper
 
 HOUR = 3600.0
 
@@ -154,3 +154,53 @@ def test_where_nobody_else_could_move_the_time_a_sleep_just_passes(inside: bool)
     else:
         clock.sleep(3)
     assert clock.time() == 3
+
+
+def test_threads_that_are_late_wake_in_order_and_do_not_turn_the_time_back() -> None:
+    clock = FakeClock(autojump=False)
+    seen: list[tuple[float, float]] = []
+
+    def work(seconds: float) -> None:
+        clock.sleep(seconds)
+        seen.append((seconds, clock.time()))
+
+    async def main() -> None:
+        jobs = [asyncio.create_task(asyncio.to_thread(work, seconds)) for seconds in (5, 2, 10)]
+        await clock.settle()
+        clock.advance(9)
+        clock.advance(11)
+        await asyncio.wait(jobs)
+
+    clock.run(main())
+    assert seen == [(2, 20), (5, 20), (10, 20)]
+
+
+def test_a_timer_counts_from_where_the_loop_has_looked_at_the_time() -> None:
+    keeper = Timekeeper(autojump=True)
+    keeper.read()
+    keeper.add(3)  # by a thread, between the loop's look and its move
+    assert keeper.move(7)
+    assert keeper.now == 7
+    keeper.add(3)
+    assert keeper.move(7)
+    assert keeper.now == 10
+
+
+def test_a_thread_that_outlives_its_run_cannot_sleep_any_more() -> None:
+    clock = FakeClock()
+    over = threading.Event()
+    ends: list[BaseException] = []
+
+    def work() -> None:
+        over.wait(5)
+        try:
+            clock.sleep(1)
+        except RunIsOver as error:
+            ends.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    clock.run(asyncio.sleep(1))
+    over.set()
+    thread.join(5)
+    assert (len(ends), clock.time()) == (1, 1)

@@ -10,6 +10,7 @@ task waits. What threads do, trio leaves to a threshold of real time; here they 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import threading
 from collections.abc import Coroutine
@@ -113,13 +114,14 @@ class FakeClock:
         self._keeper.add(_span(seconds, "advance"))
         loop = self._loop
         if loop is not None and threading.current_thread() is not self._keeper.thread:
-            loop.call_soon_threadsafe(_look)
+            with contextlib.suppress(RuntimeError):  # the loop has been closed meanwhile: nobody needs to look
+                loop.call_soon_threadsafe(_look)
 
     def sleep(self, seconds: float) -> None:
         """`time.sleep` by this clock, for synchronous code. `math.inf` waits until the run is over.
 
-        In the thread of a synchronous tool it waits until the time has come. In the thread of the event loop, and
-        outside a run, nobody else could move the time: there it just passes.
+        In the thread of a synchronous tool it waits until the time has come. In the thread of the event loop nobody
+        else could move the time meanwhile: there it just passes, as it does before the first run.
 
         Raises:
             ConfigError: not a number of seconds.

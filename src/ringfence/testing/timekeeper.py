@@ -44,7 +44,8 @@ class Timekeeper:
         self.now = 0.0
         self._read = 0.0
         self.thread: threading.Thread | None = None
-        """That of the event loop; None between runs."""
+        """That of the event loop, and of the last run between runs; None before the first."""
+        self._is_running = False
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         self._sleepers: list[_Sleeper] = []
@@ -59,8 +60,9 @@ class Timekeeper:
     def begin(self) -> bool:
         """Take the current thread for the loop's. False when a run is under way."""
         with self._lock:
-            if self.thread is not None:
+            if self._is_running:
                 return False
+            self._is_running = True
             self.thread = threading.current_thread()
             self._is_over = False
             self._before = frozenset(threading.enumerate())
@@ -78,7 +80,7 @@ class Timekeeper:
     def end(self) -> None:
         """The loop is closed."""
         with self._lock:
-            self.thread = None
+            self._is_running = False
             self._settling = []
 
     # those who wait
