@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +36,13 @@ def test_all_lists_exactly_what_is_exported() -> None:
     names = [alias for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names]
     assert [alias.asname for alias in names] == [alias.name for alias in names]
     assert sorted(alias.name for alias in names) == sorted(rf.testing.__all__)
+
+
+def test_the_reference_names_everything() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "reference.md").read_text(encoding="utf-8")
+    _, _, table = page.partition("| name in `rf.testing` |")
+    first = [row.split("|")[1] for row in table.split("\n\n", 1)[0].splitlines()[2:]]
+    assert {name for cell in first for name in re.findall(r"`(?:await )?(\w+)", cell)} == set(rf.testing.__all__)
 
 
 @pytest.mark.parametrize("name", sorted(set(rf.testing.__all__) - {"Answer", "Step", "never"}))
