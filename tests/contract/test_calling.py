@@ -27,11 +27,11 @@ class Model(BaseModel):
 
 
 def spread_call(function: Callable[..., Any], value: Any) -> Any:
-    return spread(function, read_function(function, label="tool 'f'", texts={}))(value, CTX)
+    return spread(function, read_function(function, label="tool 'f'", texts={})).call(value, CTX)
 
 
 def whole_call(function: Callable[..., Any]) -> Any:
-    return whole(function, "tool 'f': execute")("value", CTX)
+    return whole(function, "tool 'f': execute").call("value", CTX)
 
 
 def test_a_decorated_function_gets_its_parameters_by_name() -> None:

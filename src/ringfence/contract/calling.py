@@ -9,15 +9,26 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
 from ringfence.contract.context import ToolContext
-from ringfence.contract.hints import Arguments, Declared, is_context, resolve_each
+from ringfence.contract.hints import Declared, is_context, resolve_each
 from ringfence.errors import ConfigError
 
-Convention = Callable[[Any, ToolContext], Any]
+Call = Callable[[Any, ToolContext | None], Any]
 """`(validated arguments, context)` to whatever the tool returns: a value, or an awaitable of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """How one function is called."""
+
+    call: Call
+    takes_context: bool
+    """Otherwise nobody looks at the context, and there need not be one."""
+
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -26,16 +37,12 @@ def spread(function: Callable[..., Any], declared: Declared) -> Convention:
     """For a decorated function: its parameters by name, from `Arguments` or the one model it takes."""
     context, whole = declared.context, declared.whole
     if whole is not None and context is not None:
-        return lambda value, ctx: function(**{whole: value, context: ctx})
+        return Convention(lambda value, ctx: function(**{whole: value, context: ctx}), takes_context=True)
     if whole is not None:
-        return lambda value, ctx: function(**{whole: value})
+        return Convention(lambda value, ctx: function(**{whole: value}), takes_context=False)
     if context is not None:
-        return lambda value, ctx: function(**_values(value), **{context: ctx})
-    return lambda value, ctx: function(**_values(value))
-
-
-def _values(arguments: Arguments) -> dict[str, Any]:
-    return arguments.__dict__
+        return Convention(lambda value, ctx: function(**value.__dict__, **{context: ctx}), takes_context=True)
+    return Convention(lambda value, ctx: function(**value.__dict__), takes_context=False)
 
 
 def whole(execute: Callable[..., Any], label: str) -> Convention:
@@ -47,7 +54,7 @@ def whole(execute: Callable[..., Any], label: str) -> Convention:
     try:
         parameters = list(inspect.signature(execute).parameters.values())
     except (ValueError, TypeError):
-        return lambda value, ctx: execute(value)  # a builtin without a readable signature
+        return _alone(execute)  # a builtin without a readable signature
     positional = [parameter for parameter in parameters if parameter.kind in _POSITIONAL]
     named = [parameter for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
     takes_any = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters)
@@ -64,11 +71,15 @@ def whole(execute: Callable[..., Any], label: str) -> Convention:
             hint="take the arguments object, and after it a ToolContext if needed",
         )
     if wants:
-        return lambda value, ctx: execute(value, ctx)
+        return Convention(execute, takes_context=True)
     if by_name:
         name = by_name[0]
-        return lambda value, ctx: execute(value, **{name: ctx})
-    return lambda value, ctx: execute(value)
+        return Convention(lambda value, ctx: execute(value, **{name: ctx}), takes_context=True)
+    return _alone(execute)
+
+
+def _alone(execute: Callable[..., Any]) -> Convention:
+    return Convention(lambda value, ctx: execute(value), takes_context=False)
 
 
 def is_async(execute: Callable[..., Any]) -> bool:

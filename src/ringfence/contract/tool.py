@@ -55,9 +55,9 @@ class Tool(Generic[P, R]):
     """
 
     __slots__ = (
-        "_call",
         "approval",
         "backoff",
+        "call_with",
         "definition_digest",
         "description",
         "effect",
@@ -75,6 +75,7 @@ class Tool(Generic[P, R]):
         "retry_on",
         "sandbox",
         "tags",
+        "takes_context",
         "timeout",
         "total_timeout",
     )
@@ -114,9 +115,13 @@ class Tool(Generic[P, R]):
     tags: tuple[str, ...]
     is_async: bool
     """Whether `execute` is a coroutine function."""
+    takes_context: bool
+    """Whether `execute` gets a `ToolContext`."""
     definition_digest: str
     """Names what the tool promises: its name, description, schemas and effect."""
-    _call: calling.Convention
+    call_with: calling.Call
+    """Calls `execute` with validated arguments and a context, which may be None where none is taken. For the gate: no
+    rule is applied here. Gives what `execute` returned: an awaitable, when `is_async`."""
 
     @overload
     def __init__(
@@ -216,7 +221,9 @@ class Tool(Generic[P, R]):
             raise ConfigError(f"{label}: execute must be callable, not {type(execute).__name__}")
         set_field("execute", execute)
         set_field("is_async", calling.is_async(execute))
-        set_field("_call", self._convention(label))
+        convention = self._convention(label)
+        set_field("takes_context", convention.takes_context)
+        set_field("call_with", convention.call)
         set_field("output", as_output_schema(UNDECLARED if output is None else output, f"{label}: output"))
         set_field("definition_digest", _digest(self, label))
 
@@ -228,14 +235,6 @@ class Tool(Generic[P, R]):
             ConfigError: the function cannot be a tool; the message names the parameter and the fix.
         """
         return _from_function(function, options, _scope(function, inspect.currentframe()))
-
-    def call_with(self, value: Any, context: ToolContext) -> Any:
-        """Call `execute` with a validated value. For the gate: no rule is applied here.
-
-        Returns:
-            What `execute` returned: an awaitable, when `is_async`.
-        """
-        return self._call(value, context)
 
     def replace(self, **changes: Any) -> Tool[..., Any]:
         """Another tool with some of the constructor's fields changed, checked again.
