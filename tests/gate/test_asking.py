@@ -81,11 +81,13 @@ class Asked:
                 position=Position(line=3, site="3:0", task="0", sequence=0),
             ),
             call_id="c",
+            parent=signal,
             signal=signal,
             watch=self.watch,
             encode=False,
             own_task=False,
             began=0.0,
+            since=0.0,
         )
         self.call.data = DATA
         self.call.value = Amount(cents=5) if value is None else value

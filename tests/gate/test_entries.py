@@ -81,10 +81,12 @@ def test_a_call_begins_with_nothing_known() -> None:
         entry=None,
         origin=ORIGIN,
         call_id="c",
+        parent=None,
         signal=None,
         watch=None,
         encode=False,
         own_task=False,
         began=5.0,
+        since=5.0,
     )
     assert (call.since, call.value, call.result, call.refusal, call.cause, call.cancelled) == (5.0, *[None] * 5)

@@ -29,7 +29,7 @@ class Body:
 
     __slots__ = ("context", "raised", "started", "tool")
 
-    def __init__(self, tool: Tool[..., Any], context: ToolContext) -> None:
+    def __init__(self, tool: Tool[..., Any], context: ToolContext | None) -> None:
         self.tool = tool
         self.context = context
         self.started = False
@@ -65,7 +65,7 @@ class GuardedBody(Body):
     __slots__ = ("_fault", "_given", "_is_over", "_seal", "_turn")
 
     def __init__(
-        self, tool: Tool[..., Any], context: ToolContext, given: Any, *, turn: Turn | None, is_trusted: bool
+        self, tool: Tool[..., Any], context: ToolContext | None, given: Any, *, turn: Turn | None, is_trusted: bool
     ) -> None:
         """Prepare an attempt.
 

@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from ringfence.contract.tool import Tool
 from ringfence.errors import ErrorInfo
 from ringfence.gate.approval import Approver, approver
-from ringfence.gate.machine import plan_for, start
+from ringfence.gate.machine import Step, plan_for, start, step
 from ringfence.gate.slots import Slots, Turn
-from ringfence.gate.states import Plan, State
+from ringfence.gate.states import Plan, State, Validated
 from ringfence.gate.tracing import CallSpan
 from ringfence.ports import CallWatch, Driver, Origin, Signal
 
@@ -27,6 +29,8 @@ class Entry:
     plan: Plan
     received: State
     """Where each of its calls begins."""
+    accepted: Step
+    """What the machine says of each call with valid arguments: asked once, since it is always the same (1.2 of 20 us)."""
     driver: Driver | None
     """The tool's own sandbox, else the gate's; None when there is neither."""
     approver: Approver | None
@@ -66,12 +70,14 @@ def entry_for(
         recovers=tool.on_error is not None,
         limited=tool.max_concurrency is not None,
     )
+    received = start(plan)
     driver = tool.sandbox if tool.sandbox is not None else sandbox
     is_trusted = getattr(driver, "hands_over_unchanged", False) is True
     return Entry(
         tool=tool,
         plan=plan,
-        received=start(plan),
+        received=received,
+        accepted=step(received, Validated()),
         driver=driver,
         approver=who,
         is_checked=tool.output.json_schema() is not None or tool.max_result is not None,
@@ -82,86 +88,48 @@ def entry_for(
     )
 
 
-class LiveCall:
-    """What is known of one call while it lives."""
+class LiveCall(msgspec.Struct, kw_only=True, eq=False):
+    """What is known of one call while it lives. A struct, since a class with so many slots takes four times as long to
+    make (0.8 of 20 us).
+    """
 
-    __slots__ = (
-        "began",
-        "call_id",
-        "cancelled",
-        "cause",
-        "data",
-        "edited",
-        "encode",
-        "encoded",
-        "entry",
-        "name",
-        "origin",
-        "own_task",
-        "parent",
-        "reason",
-        "refusal",
-        "result",
-        "said",
-        "signal",
-        "since",
-        "span",
-        "turn",
-        "until",
-        "value",
-        "watch",
-    )
-
-    def __init__(
-        self,
-        *,
-        name: str,
-        entry: Entry | None,
-        origin: Origin,
-        call_id: str,
-        signal: Signal | None,
-        watch: CallWatch | None,
-        encode: bool,
-        own_task: bool,
-        began: float,
-    ) -> None:
-        self.name = name
-        """As shown to people; the tool's name when there is such a tool."""
-        self.entry = entry
-        self.origin = origin
-        self.call_id = call_id
-        self.parent = signal
-        """The caller's, of which the tool sees whether it is aborted."""
-        self.signal = signal
-        """The same, for whoever may stop the call before its first attempt; None where a boundary runs what was aborted."""
-        self.watch = watch
-        self.encode = encode
-        self.own_task = own_task
-        self.began = began
-        self.since = began
-        """When the present attempt, or question, began."""
-        self.span: CallSpan | None = None
-        """None when nobody traces."""
-        self.data = b""
-        """Canonical arguments."""
-        self.value: Any = None
-        """Validated arguments."""
-        self.edited: Mapping[str, Any] | None = None
-        """What an approver put in the place of the caller's arguments; `data` and `value` are made of it."""
-        self.result: Any = None
-        self.encoded: bytes | None = None
-        """JSON text of `result`, where it was made."""
-        self.refusal: ErrorInfo | None = None
-        """Set when the call is refused before anybody is asked."""
-        self.reason = ""
-        """Why it was denied, in one word."""
-        self.said = ""
-        """The same in the approver's own words."""
-        self.turn: Turn | None = None
-        """Its turn among the calls of a limited tool."""
-        self.until: float | None = None
-        """When the time for all attempts is up, by the gate's clock; None before the first, and without such a limit."""
-        self.cause: BaseException | None = None
-        """The exception behind the last failure."""
-        self.cancelled: BaseException | None = None
-        """Leaves `call` in place of an outcome: the host cancelled."""
+    name: str
+    """As shown to people; the tool's name when there is such a tool."""
+    entry: Entry | None
+    origin: Origin
+    call_id: str
+    parent: Signal | None
+    """The caller's, of which the tool sees whether it is aborted."""
+    signal: Signal | None
+    """The same, for whoever may stop the call before its first attempt; None where a boundary runs what was aborted."""
+    watch: CallWatch | None
+    encode: bool
+    own_task: bool
+    began: float
+    since: float
+    """When the present attempt, or question, began."""
+    span: CallSpan | None = None
+    """None when nobody traces."""
+    data: bytes = b""
+    """Canonical arguments."""
+    value: Any = None
+    """Validated arguments."""
+    edited: Mapping[str, Any] | None = None
+    """What an approver put in the place of the caller's arguments; `data` and `value` are made of it."""
+    result: Any = None
+    encoded: bytes | None = None
+    """JSON text of `result`, where it was made."""
+    refusal: ErrorInfo | None = None
+    """Set when the call is refused before anybody is asked."""
+    reason: str = ""
+    """Why it was denied, in one word."""
+    said: str = ""
+    """The same in the approver's own words."""
+    turn: Turn | None = None
+    """Its turn among the calls of a limited tool."""
+    until: float | None = None
+    """When the time for all attempts is up, by the gate's clock; None before the first, and without such a limit."""
+    cause: BaseException | None = None
+    """The exception behind the last failure."""
+    cancelled: BaseException | None = None
+    """Leaves `call` in place of an outcome: the host cancelled."""

@@ -71,6 +71,8 @@ WhenAborted = Literal["refuse", "run"]
 
 _NOBODY: Final = start(Plan(asks=False, max_attempts=1, stakes="none", idempotent=False, recovers=False))
 """Where a call of a tool that does not exist begins."""
+_VALIDATED: Final = Validated()
+_INVALID: Final = Invalid()
 _TIMELESS: Final = frozenset({"tool.called", "approval.required"})
 """Events that begin something, and so have no duration."""
 
@@ -198,19 +200,20 @@ class Gate:
         """
         self._closing.check()
         entry = self._entries.get(name) if type(name) is str else None
+        began = self._clock()
         call = LiveCall(
             name=entry.tool.name if entry is not None else explain.shown_name(name),
             entry=entry,
             origin=origin,
             call_id=call_id if call_id is not None else f"{self._prefix}-{next(self._numbers)}",
-            signal=signal,
+            parent=signal,
+            signal=signal if self._obeys else None,
             watch=watch,
             encode=encode,
             own_task=own_task,
-            began=self._clock(),
+            began=began,
+            since=began,
         )
-        if signal is not None and not self._obeys:
-            call.signal = None
         span = call.span = self._tracing.begin(call.name if entry is not None else None, call.call_id, origin)
         self._calls.add(call)
         try:
@@ -270,8 +273,8 @@ class Gate:
         except BaseException as error:  # noqa: BLE001  (a schema that is not ours may raise anything)
             call.refusal = _invalid(call.name, error)
         else:
-            return Validated()
-        return Invalid()
+            return _VALIDATED
+        return _INVALID
 
     async def _validated(self, call: LiveCall, pending: Unfinished) -> Event:
         """Wait for a schema that is asynchronous."""
@@ -286,10 +289,15 @@ class Gate:
             return Interrupted() if isinstance(ended, Interrupted) else Aborted()
         if call.signal is not None and call.signal.aborted:
             return Aborted()
-        return Interrupted() if self._means.closing else Validated()
+        return Interrupted() if self._means.closing else _VALIDATED
 
     async def _live(self, call: LiveCall, event: Event) -> Outcome:
-        state, commands = step(call.entry.received if call.entry is not None else _NOBODY, event)
+        if call.entry is None:
+            state, commands = step(_NOBODY, event)
+        elif event is _VALIDATED:
+            state, commands = call.entry.accepted
+        else:
+            state, commands = step(call.entry.received, event)
         while True:
             for command in commands:
                 match command:
@@ -320,10 +328,11 @@ class Gate:
         if not self.hub.wants(what.type):
             return
         origin, entry = call.origin, call.entry
-        meta: dict[str, Any] = {"call_id": call.call_id}
+        meta: dict[str, Any]
         if what.attempt is not None and entry is not None:
-            meta["attempt"] = what.attempt
-            meta["max_attempts"] = entry.plan.max_attempts
+            meta = {"call_id": call.call_id, "attempt": what.attempt, "max_attempts": entry.plan.max_attempts}
+        else:
+            meta = {"call_id": call.call_id}
         if what.type not in _TIMELESS:
             meta["duration"] = self._clock() - call.since
         if what.code is not None:
