@@ -72,6 +72,7 @@ def raised(schema: Json | bool, draft: int) -> Any:
         _number_bounds(node)
     if draft < NEWEST:
         _tuple_items(node)
+    node.pop("additionalItems", None)  # without a meaning in the newest
     _dependencies(node)
     return node
 
@@ -83,7 +84,7 @@ def _number_bounds(node: Json) -> None:
 
 
 def _tuple_items(node: Json) -> None:
-    rest = node.pop("additionalItems", None)
+    rest = node.get("additionalItems")
     if not isinstance(node.get("items"), list):
         return
     first = node.pop("items")
@@ -114,7 +115,7 @@ def lowered(schema: Json) -> Json:
 def _lower(schema: Json | bool, definitions: Json) -> Any:
     if isinstance(schema, bool):
         return schema
-    node = dict(schema)
+    node = {key: value for key, value in schema.items() if key != "additionalItems"}
     _without_unevaluated(node, definitions)
     node = replaced(node, lambda part: _lower(part, definitions))
     for keyword in ("contentSchema", "$anchor"):
