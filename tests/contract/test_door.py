@@ -152,3 +152,26 @@ def test_a_tool_is_lax_where_its_schema_can_be() -> None:
     assert codes(made.input, b'{"a":"7","b":1}') == [("b", "extra_forbidden")]
     error = config_error(Tool, "a", "A.", RAW, len, lax=True)
     assert error.message == "tool 'a': input: lax means nothing for a JSON Schema, which alone says what it accepts"
+
+
+@pytest.mark.parametrize("given", [Model, Struct])
+def test_a_tool_that_is_changed_keeps_its_laxity_until_that_is_changed(given: Any) -> None:
+    lax = Tool("a", "A.", given, repr, lax=True).replace(name="b").replace(timeout=1.0)
+    assert (lax.lax, lax.input.validate(b'{"a":"7"}').a) == (True, 7)
+    strict = lax.replace(lax=False)
+    assert [path for path, _ in codes(strict.input, b'{"a":"7"}')] == ["a"]
+    assert strict.replace(lax=True).input.validate(b'{"a":"7"}').a == 7
+
+
+def test_a_foreign_converter_is_asked_once_however_often_a_tool_is_changed() -> None:
+    asked: list[str] = []
+
+    class Counting(Pair):
+        def json_schema(self, target: str, mode: str) -> dict[str, Any]:
+            asked.append(target)
+            return super().json_schema(target, mode)
+
+    made = Tool("a", "A.", Counting(), repr)
+    before = len(asked)
+    assert made.replace(name="b").input is made.input
+    assert len(asked) == before

@@ -143,3 +143,29 @@ def test_a_schema_that_is_too_large_is_blamed_on_the_arguments() -> None:
     error = config_error(made, function)
     assert error.code == "bad_schema"
     assert error.message.startswith("tool 'f': arguments: its JSON Schema cannot be published: value: ")
+
+
+def test_a_functions_arguments_are_published_in_both_drafts() -> None:
+    def pair(of: tuple[int, str]) -> None: ...
+
+    schema = made(pair)
+    assert schema.json_schema("draft-07") == {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": {
+            "of": {"type": "array", "items": [{"type": "integer"}, {"type": "string"}], "minItems": 2, "maxItems": 2}
+        },
+        "required": ["of"],
+        "additionalProperties": False,
+    }
+
+
+def test_a_functions_arguments_are_converted_only_where_that_is_asked_for() -> None:
+    def double(a: int) -> None: ...
+
+    strict = made(double)
+    lax = strict.as_lax(True)
+    assert (strict.lax, lax.lax, lax.as_lax(True) is lax) == (False, True, True)
+    assert lax.validate(b'{"a":"7"}').a == 7
+    assert codes(strict, b'{"a":"7"}') == [("a", "int_type")]
+    assert codes(lax, b'{"a":"7","b":1}') == [("b", "extra_forbidden")]

@@ -247,3 +247,57 @@ def test_a_handler_is_described_without_naming_tools() -> None:
     text = describe_python_handler()
     ast.parse(text)
     assert text.startswith("# Call a tool by its name")
+
+
+ODD_NAMES = [
+    "a b", "class", "$ref", '"', "'\"\"\"", "a\nimport os", "\\", "é", "__x", "", "0", "others", "None", "list", "a" * 300,
+    "\u2028", "\x1b[31m", "#", "tools", "x: int = 1) -> None: ...\nimport os\nasync def y(",
+]  # fmt: skip
+
+
+def raw(properties: dict[str, Any], **more: Any) -> Tool[..., Any]:
+    return Tool("act", "Act.", {"type": "object", "properties": properties, **more}, dict)
+
+
+def statements(text: str) -> list[str]:
+    return [type(node).__name__ for node in ast.parse(text).body]
+
+
+def test_names_and_texts_of_a_foreign_schema_stay_names_and_texts() -> None:
+    said = {
+        "title": 'A\n"""\nimport os',
+        "description": '"""\nimport os',
+        "default": 'b"""',
+        "enum": ["\nimport os", None],
+    }
+    text = describe_python([raw({name: {"type": "string", **said} for name in ODD_NAMES}, title="x\nimport os")])
+    assert [name for name in statements(text) if name != "ImportFrom"] == ["Assign", "ClassDef"]
+    assert not [line for line in text.splitlines() if line.strip().startswith(("import", "async def y"))]
+
+
+def test_titles_that_are_keywords_or_taken_get_names_of_their_own() -> None:
+    inner = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    text = describe_python([raw({f"p{at}": {**inner, "title": name} for at, name in enumerate(ODD_NAMES)})])
+    classes = [node.name for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
+    assert len(set(classes)) == len(classes)
+    assert "None" not in classes
+
+
+def test_an_open_object_takes_further_arguments() -> None:
+    text = describe_python([raw({"others": {"type": "string"}}, additionalProperties={"type": "integer"})])
+    assert "async def act(*, others: str = ..., **others_: int) -> Any:" in text
+    assert "async def act(**others: Any) -> Any:" in describe_python([raw({}, additionalProperties=True)])
+
+
+def test_a_long_chain_and_a_dense_net_of_definitions_are_cut_where_nobody_reads_on() -> None:
+    chain: dict[str, Any] = {
+        f"D{at}": {"type": "object", "properties": {"next": {"$ref": f"#/$defs/D{at + 1}"}}} for at in range(400)
+    }
+    text = describe_python([raw({"x": {"$ref": "#/$defs/D0"}}, **{"$defs": {**chain, "D400": {"type": "object"}}})])
+    assert "    next: NotRequired[Any]" in text
+    assert text.count("TypedDict):") < 100
+
+
+def test_boolean_nodes_and_foreign_literals_are_anything() -> None:
+    text = describe_python([raw({"any": True, "never": False, "odd": {"enum": [1.5, {"a": 1}]}}, required=["any"])])
+    assert "async def act(*, any: Any, never: Any = ..., odd: Any = ...) -> Any:" in text

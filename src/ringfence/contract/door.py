@@ -42,7 +42,7 @@ def as_input_schema(value: Any, field: str, *, lax: bool = False) -> InputSchema
     if _is_pydantic_class(value):
         return PydanticInput(adapter_for(value, field), field, lax=lax)
     if InputSchema in type(value).__mro__:
-        _refuse_lax(lax, field, "a finished schema")
+        _refuse_lax(lax and not getattr(value, "lax", False), field, "a finished schema")
         return value
     if isinstance(value, Mapping):
         _refuse_lax(lax, field, "a JSON Schema")

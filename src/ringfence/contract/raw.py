@@ -32,7 +32,7 @@ _MAX_STEPS: Final = 2 * 10**8
 """A few seconds of checking at the very most; a tenth of a second where values are nested in circles."""
 _MAX_TOLD: Final = 100_000
 """Steps for telling what is wrong; beyond it only that something is."""
-_HINT: Final = "patterns may not look around or back, nor repeat large parts; a pattern in `pydantic.Field` may"
+_HINT: Final = "patterns may not look around or back, nor repeat large parts"
 _TOO_COMPLEX: Final = Issue(path="", message="nested too deeply to be checked against this schema", code="too_complex")
 _UNTOLD: Final = Issue(path="", message="does not fit the schema", code="schema")
 

@@ -44,6 +44,11 @@ class StructInput(InputSchema):
         self._names: frozenset[str] = frozenset(self._published.schema("2020-12")["properties"])
         self._decoder = msgspec.json.Decoder(struct, strict=not lax)
 
+    @property
+    def lax(self) -> bool:
+        """Whether values are converted."""
+        return self._check is None
+
     def validate(self, data: bytes) -> Any:
         """See `ports.InputSchema.validate`."""
         value = parsed(data)

@@ -216,6 +216,7 @@ class Tool(Generic[P, R]):
         output = options.pop("output", None)
         for rule, value in rules.checked(options, label).items():
             set_field(rule, value)
+        set_field("_given", input)
         set_field("input", self._contract(input, label))
         if not callable(execute):
             raise ConfigError(f"{label}: execute must be callable, not {type(execute).__name__}")
@@ -247,6 +248,8 @@ class Tool(Generic[P, R]):
             if name not in _FIELDS:
                 near = suggest(name, _FIELDS)
                 raise ConfigError(f"a tool has no field {name!r}", hint=f"use {near!r}" if near else None)
+        if changes.get("lax", self.lax) is not self.lax:
+            fields["input"] = self._given
         fields.update(changes)
         make = cast("Callable[..., Tool[..., Any]]", Tool)  # no overload can be chosen for a mapping
         return make(**fields)
