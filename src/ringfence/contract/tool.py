@@ -55,6 +55,7 @@ class Tool(Generic[P, R]):
     """
 
     __slots__ = (
+        "_given",
         "approval",
         "backoff",
         "call_with",
@@ -122,6 +123,8 @@ class Tool(Generic[P, R]):
     call_with: calling.Call
     """Calls `execute` with validated arguments and a context, which may be None where none is taken. For the gate: no
     rule is applied here. Gives what `execute` returned: an awaitable, when `is_async`."""
+    _given: Any
+    """The input as it was given: made into a contract again when laxity changes."""
 
     @overload
     def __init__(
