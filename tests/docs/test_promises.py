@@ -66,7 +66,25 @@ PROOFS: dict[str, tuple[str, ...]] = {
         "tests/gate/test_runner.py::test_an_approved_call_runs_what_was_approved",
         "tests/enclave/test_governed_calls.py::test_an_approved_call_runs_with_what_was_approved",
     ),
-    "only `True` approves": ("tests/gate/test_approval.py::test_no_other_value_approves_whatever_its_truth",),
+    "only `True` approves, or another decision that says so": (
+        "tests/gate/test_approval.py::test_no_other_value_approves_whatever_its_truth",
+        "tests/gate/test_decisions.py::test_nothing_else_is_a_decision_whatever_its_truth",
+    ),
+    "what an approver edits is validated like what a caller sends": (
+        "tests/gate/test_asking.py::test_an_edit_takes_the_place_of_the_arguments_after_the_same_validation",
+        "tests/gate/test_asking.py::test_an_edit_that_does_not_fit_denies_and_the_log_holds_no_value",
+    ),
+    "a sandbox driver runs what was approved, once": (
+        "tests/gate/test_body.py::test_a_second_run_is_a_violation_whatever_the_driver_says",
+        "tests/gate/test_body.py::test_other_arguments_are_a_violation_and_run_nothing",
+        "tests/gate/test_body.py::test_what_did_not_begin_in_time_does_not_begin_later",
+    ),
+    "a hostile schema costs bounded time": (
+        "tests/contract/test_effort.py::test_references_that_multiply_at_one_place_are_refused",
+        "tests/contract/test_references.py::test_what_leads_outside_or_nowhere_is_refused_by_name",
+        "tests/contract/test_raw.py::test_patterns_take_linear_time_and_bounded_space",
+        "tests/contract/test_raw.py::test_a_value_that_would_take_for_ever_is_refused_before_it_is_checked",
+    ),
     "a script cannot catch a terminal refusal and go on": (
         "tests/enclave/test_calls.py::test_after_the_refusal_a_script_has_no_second_chance",
         f"{ATTACK}/ATK-085-frame-done-after-refusal.case",
