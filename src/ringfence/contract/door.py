@@ -41,8 +41,10 @@ def as_input_schema(value: Any, field: str, *, lax: bool = False) -> InputSchema
         return StructInput(value, field, lax=lax)
     if _is_pydantic_class(value):
         return PydanticInput(adapter_for(value, field), field, lax=lax)
+    if isinstance(value, (PydanticInput, StructInput)):
+        return value if value.lax is lax else value.as_lax(lax)
     if InputSchema in type(value).__mro__:
-        _refuse_lax(lax and not getattr(value, "lax", False), field, "a finished schema")
+        _refuse_lax(lax, field, "a finished schema")
         return value
     if isinstance(value, Mapping):
         _refuse_lax(lax, field, "a JSON Schema")

@@ -31,7 +31,7 @@ class FunctionInput(PydanticInput):
 
     def as_lax(self, lax: bool) -> FunctionInput:
         """The same contract, with or without conversion of values."""
-        return self if lax is self.lax else FunctionInput(self.declared, self._label, lax=lax)
+        return FunctionInput(self.declared, self._label, lax=lax)
 
     def json_schema(self, target: Target = "2020-12") -> dict[str, Any]:
         """See `ports.InputSchema.json_schema`."""

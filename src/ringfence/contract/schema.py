@@ -33,7 +33,7 @@ class PydanticInput(InputSchema):
     the models' own settings hold below the root. The published schema says which.
     """
 
-    __slots__ = ("_closed", "_finish", "_names", "_published", "_strict", "_validator")
+    __slots__ = ("_adapter", "_closed", "_field", "_finish", "_names", "_published", "_strict", "_validator")
 
     def __init__(
         self, adapter: TypeAdapter[Any], field: str, finish: Callable[[Any], Any] | None = None, *, lax: bool = False
@@ -52,6 +52,7 @@ class PydanticInput(InputSchema):
         self._published = published(schema, field)
         self._names: frozenset[str] = frozenset(schema["properties"])
         self._strict = None if lax else True
+        self._adapter, self._field = adapter, field
         self._validator = adapter.validator
         self._finish = finish
 
@@ -59,6 +60,10 @@ class PydanticInput(InputSchema):
     def lax(self) -> bool:
         """Whether values are converted."""
         return self._strict is None
+
+    def as_lax(self, lax: bool) -> PydanticInput:
+        """The same contract, with or without conversion of values."""
+        return PydanticInput(self._adapter, self._field, self._finish, lax=lax)
 
     def validate(self, data: bytes) -> Any:
         """See `ports.InputSchema.validate`. Strict: text is not a number, and a number is not a bool."""

@@ -28,7 +28,7 @@ _PLACE: Final = re.compile(r" - at `(?:key in )?\$\.?([^`]*)`$")
 class StructInput(InputSchema):
     """Arguments that become a Struct."""
 
-    __slots__ = ("_check", "_decoder", "_names", "_published")
+    __slots__ = ("_check", "_decoder", "_field", "_names", "_published")
 
     def __init__(self, struct: Any, field: str, *, lax: bool = False) -> None:
         """Publish and build the decoder.
@@ -43,11 +43,16 @@ class StructInput(InputSchema):
         self._check = None if lax else Check(self._published, field, formats=False)
         self._names: frozenset[str] = frozenset(self._published.schema("2020-12")["properties"])
         self._decoder = msgspec.json.Decoder(struct, strict=not lax)
+        self._field = field
 
     @property
     def lax(self) -> bool:
         """Whether values are converted."""
         return self._check is None
+
+    def as_lax(self, lax: bool) -> StructInput:
+        """The same contract, with or without conversion of values."""
+        return StructInput(self._decoder.type, self._field, lax=lax)
 
     def validate(self, data: bytes) -> Any:
         """See `ports.InputSchema.validate`."""

@@ -55,7 +55,6 @@ class Tool(Generic[P, R]):
     """
 
     __slots__ = (
-        "_given",
         "approval",
         "backoff",
         "call_with",
@@ -123,8 +122,6 @@ class Tool(Generic[P, R]):
     call_with: calling.Call
     """Calls `execute` with validated arguments and a context, which may be None where none is taken. For the gate: no
     rule is applied here. Gives what `execute` returned: an awaitable, when `is_async`."""
-    _given: Any
-    """The input as it was given: made into a contract again when laxity changes."""
 
     @overload
     def __init__(
@@ -219,8 +216,7 @@ class Tool(Generic[P, R]):
         output = options.pop("output", None)
         for rule, value in rules.checked(options, label).items():
             set_field(rule, value)
-        set_field("_given", input)
-        set_field("input", self._contract(input, label))
+        set_field("input", as_input_schema(input, f"{label}: input", lax=self.lax))
         if not callable(execute):
             raise ConfigError(f"{label}: execute must be callable, not {type(execute).__name__}")
         set_field("execute", execute)
@@ -251,8 +247,6 @@ class Tool(Generic[P, R]):
             if name not in _FIELDS:
                 near = suggest(name, _FIELDS)
                 raise ConfigError(f"a tool has no field {name!r}", hint=f"use {near!r}" if near else None)
-        if changes.get("lax", self.lax) is not self.lax:
-            fields["input"] = self._given
         fields.update(changes)
         make = cast("Callable[..., Tool[..., Any]]", Tool)  # no overload can be chosen for a mapping
         return make(**fields)
@@ -281,11 +275,6 @@ class Tool(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
-
-    def _contract(self, given: Any, label: str) -> InputSchema:
-        if isinstance(given, FunctionInput):
-            return given.as_lax(self.lax)
-        return as_input_schema(given, f"{label}: input", lax=self.lax)
 
     def _convention(self, label: str) -> calling.Convention:
         if isinstance(self.input, FunctionInput):
