@@ -220,7 +220,7 @@ class Boundary:
 def _arguments(args: Any) -> object:
     """A mapping of any kind as a dict; whatever else it is, in a form that the gate refuses by its type."""
     if type(args) is dict:
-        return cast("object", args)
+        return args  # type: ignore[reportUnknownVariableType]
     if type(args) is bytes:  # the gate's form for text that an enclave has parsed; here one more wrong type
         return bytearray(args)
     given: object = args

@@ -45,26 +45,31 @@ def canonical(value: object, budget: ValueBudget) -> bytes:
     Raises:
         ValueRefused: another type, a cycle, a number that is not finite, text that is not Unicode, or over budget.
     """
-    if not _is_exact(value, budget):
+    if type(value) not in _CONTAINERS or _nodes_left(value, budget.depth, budget.nodes - 1) < 0:
         _refuse_first(value, budget)
     try:
-        return recode(value, budget)
+        data = _encoder.encode(value)
     except UnicodeEncodeError:
         raise ValueRefused("", "text with a lone surrogate, which is not Unicode") from None
+    if len(data) > budget.size:
+        raise _too_long(data, budget)
+    return data
 
 
 def check_exact(value: object, budget: ValueBudget) -> None:
-    """Iterative walk: exact builtin types only, within depth and nodes (a cycle exceeds the depth).
+    """Exact builtin types only, within depth and nodes (a cycle exceeds the depth).
 
     Raises:
         ValueRefused: with the path of the first offender.
     """
-    if not _is_exact(value, budget):
+    if type(value) not in _CONTAINERS or _nodes_left(value, budget.depth, budget.nodes - 1) < 0:
         _refuse_first(value, budget)
 
 
 def _refuse_first(value: object, budget: ValueBudget) -> None:
-    """Refuse the first value that may not cross, by its path; return where there is none after all."""
+    """Refuse the first value that may not cross, by its path; return where there is none after all. Takes five times
+    as long as looking without paths.
+    """
     nodes = 0
     stack: list[tuple[object, str, int]] = [(value, "", 0)]
     while stack:
@@ -92,13 +97,6 @@ def _refuse_first(value: object, budget: ValueBudget) -> None:
             if type(key) is not str:  # type: ignore[reportUnknownArgumentType]
                 raise ValueRefused(path, f"an object key is a {type(key).__name__}, not text")  # type: ignore[reportUnknownArgumentType]
             stack.append((child, f"{path}.{key}" if path else key, depth + 1))  # type: ignore[reportUnknownArgumentType]
-
-
-def _is_exact(value: object, budget: ValueBudget) -> bool:
-    """Whether there is surely nothing to refuse: a fifth of the time, since no paths are kept."""
-    if type(value) not in _CONTAINERS:
-        return type(value) in _SCALARS
-    return _nodes_left(value, budget.depth, budget.nodes - 1) >= 0
 
 
 def _nodes_left(item: Any, depth: int, nodes: int) -> int:
@@ -151,7 +149,7 @@ def check_text(raw: bytes, budget: ValueBudget) -> None:
         ValueRefused: too many bytes, or too many values.
     """
     if len(raw) > budget.size:
-        raise ValueRefused("", f"{len(raw)} bytes of JSON, more than {budget.size}", too_large=True)
+        raise _too_long(raw, budget)
     if len(raw) <= budget.nodes or _structure(raw) <= budget.nodes:
         return  # every value costs at least one byte of structure
     if raw.count(b'"') > MOST_QUOTES:
@@ -196,5 +194,9 @@ def recode(value: JSON, budget: ValueBudget) -> bytes:
     """
     data = _encoder.encode(value)
     if len(data) > budget.size:
-        raise ValueRefused("", f"{len(data)} bytes of JSON, more than {budget.size}", too_large=True)
+        raise _too_long(data, budget)
     return data
+
+
+def _too_long(data: bytes, budget: ValueBudget) -> ValueRefused:
+    return ValueRefused("", f"{len(data)} bytes of JSON, more than {budget.size}", too_large=True)

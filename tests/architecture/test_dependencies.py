@@ -14,7 +14,7 @@ USERS: dict[str, tuple[str, ...]] = {
     "pydantic": ("contract.*", "gate.shown"),
     "pydantic_core": ("contract.*",),
     "griffe": ("contract.docstrings",),
-    "msgspec": ("values", "events", "ports", "enclave.protocol", "contract.*"),
+    "msgspec": ("values", "events", "ports", "gate.entries", "enclave.protocol", "contract.*"),
     "jsonschema_rs": ("contract.publishing", "contract.raw", "contract.complaints"),
     "typing_extensions": ("contract.*",),
     "opentelemetry": ("gate.tracing", "boundary"),

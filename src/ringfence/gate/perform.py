@@ -55,7 +55,8 @@ _FALLBACK: Final = PydanticOutput(UNDECLARED, "on_error")
 
 async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
     """Start the tool once, in its sandbox and within its time."""
-    entry = cast("Entry", call.entry)
+    entry = call.entry
+    assert entry is not None
     tool = entry.tool
     timeout = tool.timeout if tool.total_timeout is None else _time_left(call, tool, means)
     if number > 1:

@@ -12,7 +12,7 @@ import logging
 import random
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -27,10 +27,10 @@ from ringfence.events import Event as Notice
 from ringfence.gate import asking, explain, perform, waits
 from ringfence.gate.approval import Approver, approver
 from ringfence.gate.closing import Closing
-from ringfence.gate.entries import LiveCall, entry_for
+from ringfence.gate.entries import Entry, LiveCall, entry_for
 from ringfence.gate.hub import EventHub
 from ringfence.gate.leases import Leases
-from ringfence.gate.machine import start, step
+from ringfence.gate.machine import Step, start, step
 from ringfence.gate.means import BUDGET, Means
 from ringfence.gate.states import (
     Aborted,
@@ -156,9 +156,9 @@ class Gate:
             ToolSandboxRequiredError: tools without a sandbox, by name.
             ConfigError: `not_running`, the gate is closed.
         """
-        self._closing.check()
-        if self._started:
+        if self._started and not self._closing.has_begun:
             return
+        self._closing.check()
         bare = [name for name, entry in self._entries.items() if entry.driver is None]
         if bare:
             raise ToolSandboxRequiredError(
@@ -170,7 +170,7 @@ class Gate:
             _log.warning("%s need approval, and approve= is not set: every call will be denied", ", ".join(silent))
         self._started = True
 
-    async def call(
+    def call(
         self,
         name: object,
         args: object,
@@ -181,8 +181,8 @@ class Gate:
         signal: Signal | None = None,
         encode: bool = False,
         own_task: bool = False,
-    ) -> Outcome:
-        """Govern one call from request to outcome.
+    ) -> Coroutine[Any, Any, Outcome]:
+        """Govern one call from request to outcome. Nothing happens before it is awaited.
 
         Args:
             name: the tool's.
@@ -198,7 +198,6 @@ class Gate:
             asyncio.CancelledError: the host cancelled; the call has unwound, and is recorded as `interrupted`.
             ConfigError: `not_running`, the gate is closed.
         """
-        self._closing.check()
         entry = self._entries.get(name) if type(name) is str else None
         began = self._clock()
         call = LiveCall(
@@ -214,21 +213,7 @@ class Gate:
             began=began,
             since=began,
         )
-        span = call.span = self._tracing.begin(call.name if entry is not None else None, call.call_id, origin)
-        self._calls.add(call)
-        try:
-            event = self._admit(call, name, args)
-            if type(call.value) is Unfinished:
-                event = await self._validated(call, call.value)
-            return await self._live(call, event)
-        finally:
-            self._calls.discard(call)
-            if call.turn is not None:
-                call.turn.leave()
-            if self._closing.has_begun:
-                self._closing.call_ended()
-            if span is not None:
-                span.leave()
+        return self._governed(call, name, args)
 
     def statistics(self) -> GateStatistics:
         """Counts of now."""
@@ -291,36 +276,54 @@ class Gate:
             return Aborted()
         return Interrupted() if self._means.closing else _VALIDATED
 
-    async def _live(self, call: LiveCall, event: Event) -> Outcome:
-        if call.entry is None:
-            state, commands = step(_NOBODY, event)
-        elif event is _VALIDATED:
-            state, commands = call.entry.accepted
-        else:
-            state, commands = step(call.entry.received, event)
-        while True:
-            for command in commands:
-                match command:
-                    case Announce():
-                        self._announce(call, command)
-                    case Run():
-                        call.since = self._clock()
-                        event = await perform.run_attempt(call, command.attempt, self._means)
-                    case Finish():
-                        return self._outcome(call, state)
-                    case Ask():
-                        call.since = self._clock()
-                        event = await asking.ask(call, self._means)
-                    case Enter():
-                        call.since = self._clock()
-                        event = await waits.entered(call, self._means)
-                    case Sleep():
-                        event = await waits.paused(call, command.seconds, self._means)
-                    case Recover():
-                        event = await perform.recover(call, self._means)
-                    case _:
-                        assert_never(command)
-            state, commands = step(state, event)
+    async def _governed(self, call: LiveCall, name: object, args: object) -> Outcome:
+        """What `call` promises: ask the machine, do what it commands, until it says that the call is over."""
+        self._closing.check()
+        entry = call.entry
+        span = call.span = self._tracing.begin(call.name if entry is not None else None, call.call_id, call.origin)
+        self._calls.add(call)
+        try:
+            event = self._admit(call, name, args)
+            if type(call.value) is Unfinished:
+                event = await self._validated(call, call.value)
+            state, commands = _first_step(entry, event)
+            while True:
+                for command in commands:
+                    match command:
+                        case Announce():
+                            self._announce(call, command)
+                        case Run():
+                            call.since = self._clock()
+                            event = await perform.run_attempt(call, command.attempt, self._means)
+                        case Finish():
+                            return self._outcome(call, state)
+                        case _:
+                            event = await self._waited(call, command)
+                state, commands = step(state, event)
+        finally:
+            self._calls.discard(call)
+            if call.turn is not None:
+                call.turn.leave()
+            if self._closing.has_begun:
+                self._closing.call_ended()
+            if span is not None:
+                span.leave()
+
+    async def _waited(self, call: LiveCall, command: Ask | Enter | Sleep | Recover) -> Event:
+        """What became of a command that most calls do not have."""
+        match command:
+            case Ask():
+                call.since = self._clock()
+                return await asking.ask(call, self._means)
+            case Enter():
+                call.since = self._clock()
+                return await waits.entered(call, self._means)
+            case Sleep(seconds):
+                return await waits.paused(call, seconds, self._means)
+            case Recover():
+                return await perform.recover(call, self._means)
+            case _:
+                assert_never(command)
 
     def _announce(self, call: LiveCall, what: Announce) -> None:
         if call.span is not None:
@@ -337,10 +340,10 @@ class Gate:
             meta["duration"] = self._clock() - call.since
         if what.code is not None:
             meta["code"] = what.code
-        if what.reason is not None:
-            meta["reason"] = what.reason
-        if what.type == "tool.failed" and call.cause is not None:
-            meta["error"] = explain.class_name(call.cause)
+            if what.reason is not None:
+                meta["reason"] = what.reason
+            if what.type == "tool.failed" and call.cause is not None:
+                meta["error"] = explain.class_name(call.cause)
         if what.edited:
             meta["edited"] = True
         if what.status is not None:
@@ -402,6 +405,13 @@ class Gate:
             case _:
                 cause = call.cause if call.cause is not None else RuntimeError()
                 return explain.failed(call.name, done.code, done.status, cause, call.call_id, done.attempts)
+
+
+def _first_step(entry: Entry | None, event: Event) -> Step:
+    """Where a call goes from where it begins."""
+    if entry is None:
+        return step(_NOBODY, event)
+    return entry.accepted if event is _VALIDATED else step(entry.received, event)
 
 
 def _approver(approve: object) -> Approver | None:

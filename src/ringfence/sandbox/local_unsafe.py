@@ -8,7 +8,7 @@ abandon the second. Knows nothing of tools, gates or approvals; a boundary is gi
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final
 
 from ringfence.contract.calling import is_async
@@ -54,7 +54,7 @@ class LocalUnsafe:
         """Every guarantee, all of them `"none"`."""
         return _NOTHING.complete()
 
-    async def run(self, fn: Callable[..., Any], args: list[Any], *, signal: Signal | None = None) -> Any:
+    def run(self, fn: Callable[..., Any], args: list[Any], *, signal: Signal | None = None) -> Coroutine[Any, Any, Any]:
         """Call `fn(*args)`: in the event loop when it is a coroutine function, else in a thread of its own.
 
         Args:
@@ -64,8 +64,9 @@ class LocalUnsafe:
             SandboxFault: `sandbox_unavailable`, too many synchronous calls were abandoned and are still running.
         """
         del signal
-        if is_async(fn):
-            return await fn(*args)
+        return fn(*args) if is_async(fn) else self._in_thread(fn, args)
+
+    async def _in_thread(self, fn: Callable[..., Any], args: list[Any]) -> Any:
         try:
             value = await self._threads.call(fn, args)
         except TooManyAbandonedError as error:
