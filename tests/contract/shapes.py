@@ -327,7 +327,7 @@ def _wild_value(rng: random.Random, key: str, depth: int) -> Any:
         case "pattern":
             return rng.choice(["^a", "(?=a)", "(a+)+$", "(((a{99}){99}){99})", "[", r"\d", "é"])
         case "format":
-            return rng.choice(["date", "email", "uuid", "nobody-knows", "regex", "ipv6"])
+            return rng.choice(["date", "email", "uri", "nobody-knows", "regex", "ipv6"])
         case "uniqueItems" | "nullable":
             return rng.random() < 0.5
         case "title" | "description":

@@ -98,6 +98,7 @@ def nested(levels: int) -> dict[str, Any]:
         ({"type": "object", "properties": {"a": {"type": "text"}}}, "at properties/a/type: wrong anyOf"),
         ({"type": "object", "required": "a"}, "at required: wrong type"),
         ({"type": "object", "$schema": "https://example.org/own"}, "is no draft"),
+        ({"type": "object", "not": {"$ref": "#/x/y"}, "x": {"y": {"required": 5}}}, "at $defs/y/required: wrong type"),
         ({"type": "object", "default": float("nan")}, "default: not a finite number"),
         ({"type": "object", "enum": [{1}]}, "enum[0]: a set is not a JSON value"),
         ({"type": "object", 1: 2}, "an object key is a int"),

@@ -70,6 +70,7 @@ def test_a_property_named_like_a_keyword_is_a_property() -> None:
         ({"$ref": "other.json#/a"}, "leads outside"),
         ({"$ref": "file:///etc/hostname"}, "leads outside"),
         ({"$ref": "#/$defs/none"}, "leads nowhere"),
+        ({"$ref": 7}, "its $ref is no text but int"),
         ({"$ref": "#nowhere"}, "leads nowhere"),
         ({"$ref": "#/enum/0"}, "leads nowhere"),
         ({"$ref": "#/allOf/7"}, "leads nowhere"),

@@ -97,7 +97,7 @@ def _tuple_items(node: Json) -> None:
 def _dependencies(node: Json) -> None:
     for name, demand in node_of(node.pop("dependencies", {})).items():
         key = "dependentRequired" if isinstance(demand, list) else "dependentSchemas"
-        node.setdefault(key, {}).setdefault(name, demand)
+        node[key] = {name: demand, **node_of(node.get(key))}
 
 
 def lowered(schema: Json) -> Json:

@@ -67,6 +67,7 @@ def publish(given: object, field: str, *, root_object: bool = True, default_draf
         draft = draft_of(written, default_draft)
         _check_form(written, draft)
         schema = raised(localised(written), draft)
+        _check_form(schema, NEWEST)  # a target may have stood where no metaschema looks
         measured(schema)
         return published(_rooted(schema, root_object=root_object), field)
     except Unpublishable as error:

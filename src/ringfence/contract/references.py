@@ -92,7 +92,10 @@ class _Localiser:
             if keyword in schema:
                 raise Unpublishable(f"it uses {keyword}, whose meaning depends on who refers: use $ref")
         made = replaced(_without(schema), self._rewritten)
-        if isinstance(reference := schema.get("$ref"), str):
+        if "$ref" in schema:
+            reference = schema["$ref"]
+            if not isinstance(reference, str):
+                raise Unpublishable(f"its $ref is no text but {type(reference).__name__}")
             made["$ref"] = HOME + self._name(self._place(reference))
         return made
 
