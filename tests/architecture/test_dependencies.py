@@ -11,7 +11,7 @@ from tests.architecture.source import PACKAGE, ROOT, imports, modules, report
 from tests.architecture.test_levels import short_name
 
 USERS: dict[str, tuple[str, ...]] = {
-    "pydantic": ("contract.*", "gate.shown"),
+    "pydantic": ("contract.*", "gate.shown", "gate.copies"),
     "pydantic_core": ("contract.*",),
     "griffe": ("contract.docstrings",),
     "msgspec": ("values", "events", "ports", "gate.entries", "enclave.protocol", "contract.*"),

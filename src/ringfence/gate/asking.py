@@ -17,6 +17,7 @@ from typing import Any, Final, assert_never, cast
 from ringfence import values
 from ringfence.errors import Issue
 from ringfence.gate.approval import Decision, decide
+from ringfence.gate.copies import private
 from ringfence.gate.decisions import Allowed, AllowedWith, AnsweredWith, Blocked
 from ringfence.gate.entries import Entry, LiveCall
 from ringfence.gate.explain import class_name
@@ -76,7 +77,7 @@ def _request(call: LiveCall, entry: Entry) -> ApprovalRequest:
     return ApprovalRequest(
         tool=entry.tool.name,
         description=entry.tool.description,
-        input=copy.deepcopy(call.value),
+        input=private(call.value),
         arguments=arguments,
         digest=values.digest(values.canonical(arguments, BUDGET)),
         session_id=call.origin.session_id,

@@ -6,7 +6,6 @@ ends when the gate or the host says so. Knows a tool and its driver's port; deci
 
 from __future__ import annotations
 
-import copy
 import inspect
 import logging
 from collections.abc import Coroutine
@@ -23,6 +22,7 @@ from ringfence.errors import SandboxFault, ToolTimeoutError
 from ringfence.gate import explain, waits
 from ringfence.gate.attempt import Attempt, InPlace, Stop, Stopped
 from ringfence.gate.body import Body, GuardedBody
+from ringfence.gate.copies import private
 from ringfence.gate.entries import Entry, LiveCall
 from ringfence.gate.explain import class_name
 from ringfence.gate.handlers import in_place
@@ -67,7 +67,7 @@ async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
     body = Body(tool, context)
     attempt: Attempt | InPlace | None = None
     try:
-        value = call.value if entry.plan.max_attempts == 1 else copy.deepcopy(call.value)
+        value = call.value if entry.plan.max_attempts == 1 else private(call.value)
         if not entry.is_plain:
             body = GuardedBody(tool, context, value, turn=call.turn, is_trusted=entry.is_trusted)
         assert entry.driver is not None
