@@ -1,7 +1,8 @@
 """Random schemas of every kind, random values: nothing breaks, and nothing runs that does not fit.
 
 Some hundred schemas run with the suite; `RINGFENCE_FUZZ=1` means all of them (some minutes, longer than pytest's own
-alarm: `-o faulthandler_timeout=7200`), a larger number how many, and `RINGFENCE_FUZZ_SEED` where to begin. Every schema gets several values, through a boundary's own door.
+alarm: `-o faulthandler_timeout=7200`), a larger number how many, and `RINGFENCE_FUZZ_SEED` where to begin. Every schema
+gets several values, through a boundary's own door.
 """
 
 from __future__ import annotations
