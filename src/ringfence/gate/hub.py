@@ -17,14 +17,14 @@ import logging
 import threading
 import weakref
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MethodType
 from typing import Any, Final
 
 from ringfence.contract.calling import is_async
 from ringfence.errors import ConfigError
-from ringfence.events import EVENT_TYPES, SEED_TYPES, Event, EventType
+from ringfence.events import EVENT_TYPES, SEED_TYPES, Event
 
 Handler = Callable[[Event], Awaitable[object] | object]
 Filter = str | Iterable[str] | None
@@ -55,7 +55,10 @@ class EventHub:
     def __init__(self, *, queue: int = QUEUE) -> None:
         self._queue = queue
         self._subscribers: list[_Subscriber] = []
-        self._by_type: dict[str, tuple[_Subscriber, ...]] = {}
+        self.wanted: Mapping[str, tuple[_Subscriber, ...]] = {}
+        """Subscribers by type. An event of a type that is missing here need not be made (an attribute, since asking a
+        method twice a call would take 0.3 of 20 us).
+        """
         self._forgotten: deque[_StreamSubscriber] = deque()
         """Those of iterators that were collected as garbage, which happens anywhere, also where the lock is held."""
         self._lock = threading.Lock()
@@ -64,15 +67,11 @@ class EventHub:
         self.dropped = 0
         self.failed = 0
 
-    def wants(self, kind: EventType) -> bool:
-        """Somebody subscribed to this type; otherwise an event need not be made."""
-        if self._forgotten:
-            self._purge()
-        return kind in self._by_type
-
     def emit(self, event: Event) -> None:
         """Deliver, or put aside for delivery. Returns at once, however slow the subscribers are."""
-        subscribers = self._by_type.get(event.type)
+        if self._forgotten:
+            self._purge()
+        subscribers = self.wanted.get(event.type)
         if subscribers is None:
             return
         self.emitted += 1
@@ -128,7 +127,7 @@ class EventHub:
         """End all subscriptions: deliver what is queued for at most `deadline` seconds, then cancel. Idempotent."""
         self._closed = True
         with self._lock:
-            subscribers, self._subscribers, self._by_type = self._subscribers, [], {}
+            subscribers, self._subscribers, self.wanted = self._subscribers, [], {}
         tasks = [task for subscriber in subscribers for task in subscriber.finish()]
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=deadline)
@@ -185,7 +184,7 @@ class EventHub:
         for subscriber in self._subscribers:
             for kind in subscriber.types:
                 index[kind] = (*index.get(kind, ()), subscriber)
-        self._by_type = index
+        self.wanted = index
 
 
 class EventStream:

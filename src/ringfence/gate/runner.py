@@ -328,7 +328,7 @@ class Gate:
     def _announce(self, call: LiveCall, what: Announce) -> None:
         if call.span is not None:
             call.span.announce(what)
-        if not self.hub.wants(what.type):
+        if what.type not in self.hub.wanted:
             return
         origin, entry = call.origin, call.entry
         meta: dict[str, Any]
@@ -360,7 +360,7 @@ class Gate:
         share = min(max(float(fraction), 0.0), 1.0)
         if message and call.entry is not None:
             call.entry.log(f"{share:.0%} {message}")
-        if self.hub.wants("tool.progress"):
+        if "tool.progress" in self.hub.wanted:
             meta: dict[str, Any] = {"call_id": call.call_id, "fraction": share}
             if call.origin.run_id is not None:
                 meta["run_id"] = call.origin.run_id
@@ -379,18 +379,26 @@ class Gate:
             )
         if call.cancelled is not None:
             raise call.cancelled
-        succeeded = state.code is None
+        if state.code is None:
+            return Outcome(
+                status=state.status,
+                value=call.result,
+                encoded=call.encoded,
+                tool=call.name,
+                call_id=call.call_id,
+                attempts=state.attempts,
+                edited=call.edited,
+                duration=self._clock() - call.began,
+            )
         return Outcome(
             status=state.status,
-            value=call.result if succeeded else None,
-            encoded=call.encoded if succeeded else None,
-            error=None if succeeded else self._error(call, state),
+            error=self._error(call, state),
             tool=call.name,
             call_id=call.call_id,
             attempts=state.attempts,
             edited=call.edited,
             duration=self._clock() - call.began,
-            cause=None if succeeded else call.cause,
+            cause=call.cause,
         )
 
     def _error(self, call: LiveCall, done: Done) -> ErrorInfo:
