@@ -75,10 +75,11 @@ async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
         coroutine = cast("_Code", code) if type(code) is CoroutineType else _awaiting(code)
         if call.own_task and timeout is None:
             attempt = InPlace(coroutine, means.attempts)
+            attempt.on_stop = signal.abort
         else:
-            attempt = Attempt(coroutine, means.attempts, timeout)
-        attempt.on_stop = signal.abort
-        call.result = await attempt
+            attempt, call.result = Attempt.begun(coroutine, means.attempts, timeout, signal.abort)
+        if attempt is not None:
+            call.result = await attempt
     except Stopped as stopped:
         if stopped.why is not Stop.EXPIRED:
             return Interrupted()

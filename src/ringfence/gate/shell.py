@@ -104,17 +104,16 @@ class _Spares(threading.local):
 _spares: Final = _Spares()
 
 
-def begin(
-    code: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop, host: asyncio.Task[Any]
-) -> tuple[bool, Any, contextvars.Context, Shell]:
+FirstStep = tuple[bool, Any, contextvars.Context, Shell]
+"""Whether the code has returned; what it returned, or waits for; and, to go on, its context and a shell."""
+
+
+def begin(code: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop, host: asyncio.Task[Any]) -> FirstStep:
     """Take the code's first step, in a copy of the context.
 
     Args:
         loop: the one that is running.
         host: the task that is running now.
-
-    Returns:
-        Whether the code has returned; what it returned, or waits for; and, to go on, its context and a shell.
 
     Raises:
         BaseException: whatever the code raised.
