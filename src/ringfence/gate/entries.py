@@ -16,7 +16,7 @@ from ringfence.errors import ErrorInfo
 from ringfence.gate.approval import Approver, approver
 from ringfence.gate.machine import Step, plan_for, start, step
 from ringfence.gate.slots import Slots, Turn
-from ringfence.gate.states import Plan, State, Validated
+from ringfence.gate.states import Plan, Returned, Running, State, Validated
 from ringfence.gate.tracing import CallSpan
 from ringfence.ports import CallWatch, Driver, Origin, Signal
 
@@ -31,6 +31,8 @@ class Entry:
     """Where each of its calls begins."""
     accepted: Step
     """What the machine says of each call with valid arguments: asked once, since it is always the same (1.2 of 20 us)."""
+    returned: Step | None
+    """What it says when the first attempt of such a call has returned (0.6 of 20 us); None where that is not next."""
     driver: Driver | None
     """The tool's own sandbox, else the gate's; None when there is neither."""
     approver: Approver | None
@@ -71,13 +73,15 @@ def entry_for(
         limited=tool.max_concurrency is not None,
     )
     received = start(plan)
+    accepted = step(received, Validated())
     driver = tool.sandbox if tool.sandbox is not None else sandbox
     is_trusted = getattr(driver, "hands_over_unchanged", False) is True
     return Entry(
         tool=tool,
         plan=plan,
         received=received,
-        accepted=step(received, Validated()),
+        accepted=accepted,
+        returned=step(accepted[0], Returned()) if isinstance(accepted[0], Running) else None,
         driver=driver,
         approver=who,
         is_checked=tool.output.json_schema() is not None or tool.max_result is not None,

@@ -45,6 +45,7 @@ from ringfence.gate.states import (
     Plan,
     Recover,
     Refused,
+    Returned,
     Run,
     Sleep,
     State,
@@ -287,6 +288,7 @@ class Gate:
             if type(call.value) is Unfinished:
                 event = await self._validated(call, call.value)
             state, commands = _first_step(entry, event)
+            first = state
             while True:
                 for command in commands:
                     match command:
@@ -299,7 +301,10 @@ class Gate:
                             return self._outcome(call, state)
                         case _:
                             event = await self._waited(call, command)
-                state, commands = step(state, event)
+                if type(event) is Returned and state is first and entry is not None and entry.returned is not None:
+                    state, commands = entry.returned
+                else:
+                    state, commands = step(state, event)
         finally:
             self._calls.discard(call)
             if call.turn is not None:
