@@ -53,6 +53,17 @@ def test_a_decorated_function_gets_its_parameters_by_name() -> None:
     assert spread_call(model_and_context, Model(a=1)) == (Model(a=1), CTX)
 
 
+def test_it_is_known_who_takes_a_context() -> None:
+    def alone(value: int) -> None: ...
+    def second(value: int, ctx: ToolContext) -> None: ...
+    def named(value: int, *, ctx: ToolContext) -> None: ...
+
+    functions: list[Callable[..., Any]] = [alone, second, named, str]
+    assert [whole(one, "x").takes_context for one in functions] == [False, True, True, False]
+    spreads = [spread(one, read_function(one, label="x", texts={})) for one in (alone, second, named)]
+    assert [one.takes_context for one in spreads] == [False, True, True]
+
+
 def test_a_function_may_change_its_parameters_without_changing_the_arguments() -> None:
     arguments = Arguments({"a": 1})
 

@@ -34,6 +34,34 @@ def test_code_that_never_waits_is_not_even_noticed_by_the_loop() -> None:
     run(body)
 
 
+def test_an_attempt_is_made_only_for_what_the_first_step_leaves() -> None:
+    async def body() -> None:
+        attempts, told = Attempts(), list[str]()
+
+        async def quick() -> int:
+            return 7
+
+        async def slow() -> int:
+            await asyncio.sleep(0)
+            return 8
+
+        async def endless() -> None:
+            await asyncio.get_running_loop().create_future()
+
+        assert Attempt.begun(quick(), attempts, 1.0, told.append) == (None, 7)
+        rest, value = Attempt.begun(slow(), attempts, 1.0, told.append)
+        assert (rest in attempts.waiting, value) == (True, None)
+        assert rest is not None
+        assert (await rest, told) == (8, [])
+        rest, _ = Attempt.begun(endless(), attempts, 0.01, told.append)
+        assert rest is not None
+        with pytest.raises(Stopped):
+            await rest
+        assert (told, attempts.waiting) == (["expired"], set())
+
+    run(body)
+
+
 def test_code_runs_in_one_task_of_its_own_in_a_copy_of_the_context() -> None:
     variable = contextvars.ContextVar("variable", default=0)
 

@@ -9,6 +9,8 @@ import pytest
 from ringfence.errors import ConfigError
 from ringfence.gate.approval import approver
 from ringfence.gate.entries import LiveCall, entry_for
+from ringfence.gate.machine import step
+from ringfence.gate.states import Approving, Queued, Returned, Running, State, Validated
 from ringfence.sandbox.local_unsafe import local
 from tests.gate.kit import ORIGIN, tool
 
@@ -49,6 +51,17 @@ def test_who_decides_follows_from_the_tools_approval() -> None:
 def test_a_callback_with_other_parameters_is_found_before_any_call() -> None:
     with pytest.raises(ConfigError, match="tool 'pay': approval must take"):
         entry_for(tool(pay, approval=lambda: True), sandbox=None, human=None, log=log)
+
+
+@pytest.mark.parametrize(
+    ("options", "then"),
+    [({}, Running), ({"retries": 2}, Running), ({"approval": "human"}, Approving), ({"max_concurrency": 1}, Queued)],
+)
+def test_what_is_asked_once_is_what_the_machine_says_of_every_call(options: Any, then: type[State]) -> None:
+    entry = entry_for(tool(pay, **options), sandbox=None, human=None, log=log)
+    state, _ = entry.accepted
+    assert (type(state), entry.accepted) == (then, step(entry.received, Validated()))
+    assert entry.returned == (step(state, Returned()) if then is Running else None)
 
 
 def test_only_declared_and_bounded_results_are_compared() -> None:
