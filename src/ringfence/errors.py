@@ -83,7 +83,9 @@ CODES: Final[Mapping[str, CodeSpec]] = MappingProxyType(
         "sandbox_unavailable": _spec(Family.FAULT, "SANDBOX_UNAVAILABLE", "this machine cannot enforce the jail"),
         "sandbox_crashed": _spec(Family.FAULT, "SANDBOX_CRASHED", "the jailed process ended on its own"),
         "memory_limit": _spec(Family.FAULT, "MEMORY_LIMIT_EXCEEDED", "the jailed process used up its memory"),
-        "wire_violation": _spec(Family.FAULT, "SANDBOX_CRASHED", "the jailed process broke the frame protocol, or a driver its contract"),
+        "wire_violation": _spec(
+            Family.FAULT, "SANDBOX_CRASHED", "the jailed process broke the frame protocol, or a driver its contract"
+        ),
     }
 )
 
