@@ -59,6 +59,9 @@ CODES: Final[Mapping[str, CodeSpec]] = MappingProxyType(
         # the caller, who may try again
         "invalid_input": _spec(Family.CORRECTABLE, "TOOL_ERROR", "the arguments do not fit the tool's schema"),
         "unknown_tool": _spec(Family.CORRECTABLE, "TOOL_ERROR", "no tool has this name"),
+        "would_deadlock": _spec(
+            Family.CORRECTABLE, "TOOL_ERROR", "the call would wait for a turn that a call around it holds"
+        ),
         "no_tool_handler": _spec(Family.CORRECTABLE, "TOOL_ERROR", "the enclave was given no tools"),
         # the caller, and that is final for the run
         "policy_refused": _spec(Family.TERMINAL, "SECURITY_VIOLATION", "a policy refused the call"),

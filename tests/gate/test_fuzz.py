@@ -97,7 +97,7 @@ ANY: Final[tuple[Event, ...]] = (
 EXPECTED: Final[dict[type[State], frozenset[type[Event]]]] = {
     Received: frozenset({Validated, Invalid, Refused, Aborted, Interrupted}),
     Approving: frozenset({Granted, Responded, Denied, Expired, Aborted, Interrupted}),
-    Queued: frozenset({Entered, Aborted, Interrupted}),
+    Queued: frozenset({Entered, Refused, Aborted, Interrupted}),
     Running: frozenset({Returned, Failed, Ambiguous, Exhausted, TimedOut, Barred, Faulted, Interrupted}),
     Waiting: frozenset({Woke, Expired, Aborted, Interrupted}),
     Recovering: frozenset({Recovered, RecoveryFailed, Interrupted}),

@@ -58,7 +58,7 @@ STATES: tuple[type[State], ...] = get_args(State)
 EVENTS: tuple[type[Event], ...] = get_args(Event)
 
 SAMPLES: dict[type[Event], list[Event]] = {
-    Refused: [Refused("unknown_tool"), Refused("sandbox_required"), Refused("policy_refused")],
+    Refused: [Refused("unknown_tool"), Refused("sandbox_required"), Refused("would_deadlock")],
     Denied: [Denied("denied", "too much"), Denied("no_handler")],
     Granted: [Granted(), Granted(edited=True)],
     Failed: [Failed(), Failed(None), Failed(2.5)],

@@ -490,3 +490,91 @@ def test_a_tool_that_swallows_the_hosts_cancellation_does_not_hold_the_host(monk
         assert of.statistics().abandoned == 0
 
     run(body)
+
+
+# --- turns that could never come ---
+
+
+def nested(limit: int, callers: int, **options: Any) -> list[Outcome]:
+    """So many calls at once of a tool that calls itself, through another one, when all of them hold a turn."""
+
+    async def body() -> list[Outcome]:
+        began: list[int] = []
+        together = asyncio.Event()
+
+        async def outer(args: Amount) -> Any:
+            if args.cents == 0:
+                return "inner"
+            began.append(args.cents)
+            if len(began) == callers:
+                together.set()
+            await together.wait()
+            return await of.call("between", ARGS, origin=ORIGIN)
+
+        async def between(args: Amount) -> Outcome:
+            return (await asyncio.gather(of.call("pay", {"cents": 0}, origin=ORIGIN)))[0]
+
+        of = gate(tool(outer, max_concurrency=limit, **options), tool(between, "between"))
+        trace = Trace(of)
+        calls = [of.call("pay", {"cents": n + 1}, origin=ORIGIN) for n in range(callers)]
+        outcomes = await asyncio.gather(*calls)
+        if callers == limit:
+            assert trace.codes().count("would_deadlock") == callers
+        assert of.statistics().queued == 0
+        return [outcome.value.value for outcome in outcomes]
+
+    return run(body)
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_a_call_within_a_call_of_a_limited_tool_is_refused_where_it_would_have_to_wait(limit: int) -> None:
+    for inner in nested(limit, limit):
+        assert verdict(inner) == ("refused", "would_deadlock", 0)
+        assert inner.error is not None
+        assert inner.error.hint == "do not call pay from within itself, or raise its max_concurrency"
+
+
+def test_a_call_within_a_call_of_a_limited_tool_runs_where_there_is_a_turn() -> None:
+    assert [verdict(inner) for inner in nested(2, 1)] == [("succeeded", None, 1)]
+
+
+def test_a_fallback_and_a_tool_in_a_thread_do_not_wait_for_their_own_turn_either() -> None:
+    async def body() -> None:
+        inner: list[Outcome] = []
+
+        async def fallback(error: Exception) -> str:
+            inner.append(await of.call("pay", ARGS, origin=ORIGIN))
+            return "mended"
+
+        def busy(args: Amount) -> str:
+            code = of.call("pay", ARGS, origin=ORIGIN)
+            inner.append(asyncio.run_coroutine_threadsafe(code, loop).result(3))
+            raise ValueError
+
+        loop = asyncio.get_running_loop()
+        of = gate(tool(busy, max_concurrency=1, on_error=fallback))
+        assert (await called(of)).value == "mended"
+        assert [verdict(one) for one in inner] == [("refused", "would_deadlock", 0)] * 2
+
+    run(body)
+
+
+def test_calls_that_follow_each_other_and_calls_of_an_event_handler_are_not_within_a_turn() -> None:
+    async def body() -> None:
+        handled: list[Outcome] = []
+
+        async def handler(event: Any) -> None:
+            if not handled and event.meta["call_id"] != "inner":
+                handled.append(await of.call("pay", ARGS, origin=ORIGIN, call_id="inner"))
+
+        async def busy(args: Amount) -> None:
+            for _ in range(5):
+                await asyncio.sleep(0)
+
+        of = gate(tool(busy, max_concurrency=1))
+        of.hub.on("tool.called", handler)
+        outcomes = [await called(of) for _ in range(3)]
+        await of.aclose()
+        assert [verdict(one) for one in outcomes + handled] == [("succeeded", None, 1)] * 4
+
+    run(body)

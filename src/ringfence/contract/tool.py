@@ -109,7 +109,8 @@ class Tool(Generic[P, R]):
     lax: bool
     """Whether arguments are converted where that makes sense (`"7"` to 7), in place of being refused."""
     max_concurrency: int | None
-    """Calls of it that a boundary runs at the same time; further ones wait their turn. None does not bound them."""
+    """Calls of it that a boundary runs at the same time; further ones wait their turn, except that a call from within a
+    call of the tool is refused where it would wait. None does not bound them."""
     max_result: int | None
     """Bytes that the JSON text of a result may have; None leaves the channel's own limit."""
     tags: tuple[str, ...]

@@ -94,6 +94,17 @@ def no_sandbox(tool: str) -> ErrorInfo:
     )
 
 
+def would_deadlock(tool: str, limit: int | None) -> ErrorInfo:
+    """It would wait for a call that waits for it."""
+    return ErrorInfo(
+        code="would_deadlock",
+        message=f"{tool}: a call of {tool} has led to this one and cannot end before it, and all {limit} turns are taken"
+        if limit != 1
+        else f"{tool}: a call of {tool} has led to this one and cannot end before it, and only 1 may run at a time",
+        hint=f"do not call {tool} from within itself, or raise its max_concurrency",
+    )
+
+
 def not_approved(tool: str, code: str, reason: str, said: str, timeout: float | None) -> ErrorInfo:
     """Nobody said in time that it may run. What an approver `said` is for the caller, as far as it is text."""
     if code == "approval_expired":

@@ -25,6 +25,7 @@ from typing import Any, Final
 from ringfence.contract.calling import is_async
 from ringfence.errors import ConfigError
 from ringfence.events import EVENT_TYPES, SEED_TYPES, Event
+from ringfence.gate.slots import outside
 
 Handler = Callable[[Event], Awaitable[object] | object]
 Filter = str | Iterable[str] | None
@@ -393,6 +394,7 @@ class _HandlerSubscriber:
 
     async def _deliver(self) -> None:
         me = asyncio.current_task()
+        outside()
         while True:
             with self._lock:
                 if not self._waiting:

@@ -8,7 +8,8 @@ Rules:
 - Arguments are validated exactly once, before anybody is asked and before anything runs.
 - A refusal (no such tool, no sandbox, a policy) comes before a person is asked.
 - Only a grant leads from approving to running; an answer in the tool's place leads past it, to the end.
-- A tool of limited concurrency runs only after its turn has come, which it waits for once, when it may run.
+- A tool of limited concurrency runs only after its turn has come, which it waits for once, when it may run. A wait
+  that could not end, since a call around this one holds what is waited for, is refused.
 - Another attempt needs one that is left, a failure that another attempt can mend, time and a wish for it, and, for a
   tool with a declared effect that is not declared idempotent, the tool's own word that the failed attempt did nothing.
 - After a timeout, an abort, an interruption or an unusable result, a tool that is not declared a read may have done
@@ -158,7 +159,7 @@ def _invalid(_: Received, __: Invalid) -> Step:
     return _refuse("invalid_input")
 
 
-def _refused(_: Received, event: Refused) -> Step:
+def _refused(_: Received | Queued, event: Refused) -> Step:
     return _refuse(event.code)
 
 
@@ -376,6 +377,7 @@ TRANSITIONS: Final[Mapping[tuple[type[State], type[Event]], Rule]] = {
     (Approving, Aborted): Rule(_aborted_while_asking, (Done,)),
     (Approving, Interrupted): Rule(_interrupted_while_asking, (Done,)),
     (Queued, Entered): Rule(_entered, (Running,)),
+    (Queued, Refused): Rule(_refused, (Done,)),
     (Queued, Aborted): Rule(_aborted_early, (Done,)),
     (Queued, Interrupted): Rule(_interrupted_early, (Done,)),
     (Running, Returned): Rule(_returned, (Done,)),

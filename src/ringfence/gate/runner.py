@@ -308,7 +308,7 @@ class Gate:
         finally:
             self._calls.discard(call)
             if call.turn is not None:
-                call.turn.leave()
+                call.turn.end()
             if self._closing.has_begun:
                 self._closing.call_ended()
             if span is not None:

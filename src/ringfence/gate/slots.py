@@ -4,6 +4,11 @@ First come, first served, across event loops and threads. A turn is held by its 
 started, and passes on when the last of them lets go: code that could not be stopped keeps it until it really ends.
 Knows neither tools nor states; `gate.waits` takes turns, `gate.runner` and `gate.body` give them back.
 
+Whose turns the calls around a call hold is told by its context, which tasks, threads and scripts inherit. A call that
+finds no free turn while a call around it holds one is not to wait: that one cannot end before it, and of several such
+calls none could. It is refused also where its caller would not have waited for it, which nobody can know. Not seen are
+circles through two tools, where two calls each hold the turn that the other one's inner call waits for.
+
 Letting go never waits for the lock, since it also happens while garbage is collected, perhaps within the very thread
 that holds it: who lets go leaves a note, and whoever has the lock reads the notes before it is done.
 """
@@ -13,6 +18,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
+from contextvars import ContextVar
+from typing import Final
 
 
 class Turn:
@@ -30,6 +37,15 @@ class Turn:
     def is_held(self) -> bool:
         """It has come, and is not over."""
         return self.holds > 0
+
+    @property
+    def is_hopeless(self) -> bool:
+        """It has not come, and a call around this one holds a turn of the same tool."""
+        return not self.is_held and any(other._slots is self._slots and other.is_held for other in _around.get())
+
+    def surround(self) -> None:
+        """From now on, calls made in this context are made within this turn."""
+        _around.set((*_around.get(), self))
 
     async def wait(self) -> None:
         """Until it comes. Whoever stops waiting calls `leave`."""
@@ -51,6 +67,22 @@ class Turn:
     def leave(self) -> None:
         """A holder lets go, or a waiting call gives up. From any thread."""
         self._slots.take_back(self)
+
+    def end(self) -> None:
+        """Its call is over: that lets go, and further calls of this context are not within it."""
+        around = _around.get()
+        if around and around[-1] is self:  # else the call is being closed from some other context
+            _around.set(around[:-1])
+        self.leave()
+
+
+_around: Final[ContextVar[tuple[Turn, ...]]] = ContextVar("ringfence-turns", default=())
+"""Turns of the calls around the present code, outermost first."""
+
+
+def outside() -> None:
+    """From now on, calls made in this context are made within no turn: nobody who holds one waits for this code."""
+    _around.set(())
 
 
 class Slots:

@@ -117,7 +117,7 @@ class Invalid:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The call must not go on, whatever its arguments (no such tool, no sandbox, a policy)."""
+    """The call must not go on, whatever its arguments (no such tool, no sandbox, a turn that could never come)."""
 
     code: str
 
@@ -264,7 +264,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """Wait for a turn: Entered, Aborted or Interrupted comes next."""
+    """Wait for a turn: Entered, Refused, Aborted or Interrupted comes next."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ import asyncio
 from collections.abc import Awaitable, Coroutine
 from typing import Any, Final
 
+from ringfence.gate import explain
 from ringfence.gate.attempt import Attempt, Attempts, Stop, Stopped, withdrawn
 from ringfence.gate.entries import LiveCall
 from ringfence.gate.means import Means
-from ringfence.gate.states import Aborted, Entered, Event, Expired, Interrupted, Woke
+from ringfence.gate.states import Aborted, Entered, Event, Expired, Interrupted, Refused, Woke
 from ringfence.ports import Signal, Unfinished
 
 VALIDATION_TIMEOUT: Final = 30.0
@@ -78,13 +79,19 @@ async def entered(call: LiveCall, means: Means) -> Event:
     assert call.entry is not None
     assert call.entry.slots is not None
     turn = call.turn = call.entry.slots.turn()
+    if turn.is_hopeless:
+        call.refusal = explain.would_deadlock(call.name, call.entry.tool.max_concurrency)
+        return Refused("would_deadlock")
     if not turn.is_held:
         ended, _ = await attended(call, turn.wait(), means.attempts, signal=call.signal)
         if ended is not None:
             return ended
     if call.signal is not None and call.signal.aborted:  # at dispatch, what was true while asking may not be so
         return Aborted()
-    return Interrupted() if means.closing else Entered()
+    if means.closing:
+        return Interrupted()
+    turn.surround()
+    return Entered()
 
 
 async def paused(call: LiveCall, seconds: float, means: Means) -> Event:
