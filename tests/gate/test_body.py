@@ -13,6 +13,7 @@ import pytest
 
 from ringfence.contract.context import ToolContext
 from ringfence.errors import SandboxFault, ToolError
+from ringfence.gate import attempt
 from ringfence.gate.body import GuardedBody
 from ringfence.gate.signals import AbortSignal
 from ringfence.sandbox.local_unsafe import local
@@ -206,3 +207,63 @@ def test_arguments_that_cannot_be_compared_must_be_the_very_same() -> None:
 
 def test_the_local_driver_needs_no_comparison() -> None:
     assert local(unsafe=True).hands_over_unchanged
+
+
+# --- functions that are not asynchronous and return something to be awaited ---
+
+
+def test_what_a_function_leaves_to_be_awaited_is_still_the_tool() -> None:
+    async def later() -> None:
+        raise SandboxFault("the tool made it up", code="memory_limit")
+
+    outcome, _ = outcome_of(tool(lambda args: later(), retries=1))  # type: ignore[misc]
+    assert verdict(outcome) == ("failed", "tool_raised", 1)
+
+
+def test_what_a_function_leaves_to_be_awaited_holds_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempt, "STOPPED_GRACE", 0.01)
+
+    async def body() -> None:
+        running = most = 0
+
+        async def later() -> None:
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            while not release.is_set():
+                with contextlib.suppress(asyncio.CancelledError):
+                    await release.wait()
+            running -= 1
+
+        def begin(args: Amount) -> Any:
+            return later()
+
+        release = asyncio.Event()
+        of = gate(tool(begin, max_concurrency=1, timeout=0.01))
+        first = await of.call("pay", ARGS, origin=ORIGIN)
+        second = asyncio.create_task(of.call("pay", ARGS, origin=ORIGIN))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert (most, of.statistics().queued, of.statistics().abandoned) == (1, 1, 1)
+        release.set()
+        assert (verdict(first), verdict(await second)) == (("unknown", "tool_timeout", 1), ("succeeded", None, 1))
+        assert most == 1
+
+    run(body)
+
+
+def test_a_turn_comes_back_although_nobody_awaits_what_a_function_has_left() -> None:
+    async def forgets(fn: Callable[..., Any], args: list[Any]) -> Any:
+        fn(*args).close()
+        return "done"
+
+    async def later() -> None:
+        await asyncio.sleep(0)
+
+    async def body() -> None:
+        of = gate(tool(lambda args: later(), max_concurrency=1), sandbox=Place(forgets))  # type: ignore[misc]
+        for _ in range(3):
+            assert (await of.call("pay", ARGS, origin=ORIGIN)).value == "done"
+
+    with pytest.warns(RuntimeWarning, match="never awaited"):
+        run(body)

@@ -562,3 +562,38 @@ def test_every_state_and_event_is_in_the_table() -> None:
     assert {state for state, _ in TRANSITIONS} == set(STATES) - {Done}
     assert {event for _, event in TRANSITIONS} == set(EVENTS)
     assert not any(fields(kind) for kind in EVENTS if kind not in SAMPLES)
+
+
+# --- a doubt stays ---
+
+
+@pytest.mark.parametrize(
+    ("last", "code"),
+    [
+        (Failed(), "outcome_unknown"),
+        (Failed(None), "outcome_unknown"),
+        (Ambiguous(), "outcome_unknown"),
+        (Barred(ran=False), "outcome_unknown"),
+        (Faulted("sandbox_unavailable", started=False), "sandbox_unavailable"),
+    ],
+)
+def test_no_later_failure_takes_back_that_an_earlier_attempt_may_have_had_its_effect(last: Event, code: str) -> None:
+    of = plan(effect="write", idempotent=True, retries=1)
+    assert life(of, Validated(), Ambiguous(), Woke(), last)[0] == Done("unknown", code, 2)
+    assert life(of, Validated(), Failed(), Woke(), last)[0] != Done("unknown", code, 2) or isinstance(last, Ambiguous)
+
+
+@pytest.mark.parametrize("event", [Aborted(), Expired(), Interrupted()])
+def test_a_doubt_outlives_a_second_attempt_that_says_no(event: Event) -> None:
+    of = plan(effect="write", idempotent=True, retries=2)
+    end, _ = life(of, Validated(), Ambiguous(), Woke(), Failed(), event)
+    assert isinstance(end, Done)
+    assert (end.status, end.attempts) == ("unknown", 2)
+
+
+@given(plans, st.data())
+def test_a_doubt_ends_in_success_or_stays(of: Plan, data: st.DataObject) -> None:
+    end, steps = walk(of, data)
+    assert isinstance(end, Done)
+    if of.stakes == "effect" and any(isinstance(event, Ambiguous) for _, event, _ in steps):
+        assert end.status in ("unknown", "succeeded")

@@ -20,6 +20,8 @@ from ringfence.gate import perform
 from ringfence.gate.runner import Gate, GateStatistics
 from ringfence.gate.signals import AbortSignal
 from ringfence.ports import ApprovalRequest, Signal
+from ringfence.testing import Run as RunStep
+from ringfence.testing import ScriptedDriver
 from tests.gate.kit import ARGS, ORIGIN, Amount, Trace, failing, gate, outcome_of, pay, run, tool, verdict
 
 
@@ -489,3 +491,84 @@ def test_a_request_to_end_the_process_leaves_the_gate() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(body())
+
+
+# --- what an attempt leaves open ---
+
+
+def test_an_earlier_attempts_doubt_is_not_forgotten() -> None:
+    raised = iter([OSError("the answer was lost"), ToolError("no")])
+
+    async def execute(args: Amount) -> None:
+        raise next(raised)
+
+    outcome, trace = outcome_of(tool(execute, effect="write", idempotent=True, retries=1))
+    assert verdict(outcome) == ("unknown", "outcome_unknown", 2)
+    assert trace.events[-1].meta["status"] == "unknown"
+
+
+def test_a_driver_that_says_no_after_the_tool_has_run_does_not_make_it_run_again() -> None:
+    ran: list[int] = []
+
+    async def execute(args: Amount) -> None:
+        ran.append(args.cents)
+
+    driver = ScriptedDriver([RunStep(then=ToolError("no"))])
+    outcome, _ = outcome_of(tool(execute, effect="write", retries=3), sandbox=driver)
+    assert (verdict(outcome), ran) == (("unknown", "outcome_unknown", 1), [5])
+
+
+@pytest.mark.parametrize(
+    ("effect", "ending"), [("write", ("unknown", "outcome_unknown", 1)), (None, ("failed", "tool_raised", 1))]
+)
+def test_a_person_is_not_asked_again_by_a_tool_that_hides_the_refusal(effect: Any, ending: Any) -> None:
+    asked: list[str] = []
+
+    def approve(request: ApprovalRequest) -> bool:
+        asked.append(request.tool)
+        return False
+
+    async def outer(args: Amount) -> None:
+        try:
+            (await inner.call("inner", ARGS, origin=ORIGIN)).unwrap()
+        except ToolApprovalError:
+            raise ValueError("x") from None
+
+    inner = gate(tool(pay, "inner", approval=approve))
+    outcome, _ = outcome_of(tool(outer, effect=effect, idempotent=True, retries=3))
+    assert (verdict(outcome), asked) == (ending, ["inner"])
+
+
+def test_what_the_host_was_handling_is_nothing_of_the_call() -> None:
+    async def body() -> None:
+        of = gate(tool(failing(1, ValueError()), retries=1))
+        try:
+            raise ToolApprovalError("another call's", code="approval_denied")
+        except ToolApprovalError:
+            assert verdict(await of.call("pay", ARGS, origin=ORIGIN)) == ("succeeded", None, 2)
+
+    run(body)
+
+
+def test_arguments_that_cannot_be_copied_are_no_reason_to_doubt() -> None:
+    class Odd:
+        def __deepcopy__(self, memo: object) -> Odd:
+            raise TypeError("no")
+
+    class Schema:
+        def validate(self, data: bytes) -> Odd:
+            return Odd()
+
+        def json_schema(self) -> dict[str, Any]:
+            return {"type": "object", "properties": {}}
+
+    ran: list[Any] = []
+
+    async def execute(args: Any) -> None:
+        ran.append(args)
+
+    made = tool(execute, effect="write", retries=1)
+    object.__setattr__(made, "input", Schema())
+    outcome, _ = outcome_of(made)
+    assert (verdict(outcome), ran) == (("failed", "tool_raised", 1), [])
+    assert isinstance(outcome.cause, TypeError)

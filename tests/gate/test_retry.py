@@ -26,8 +26,9 @@ def judged(
     by_tool: bool = True,
     started: bool = True,
     aborted: bool = False,
+    handled: BaseException | None = None,
 ) -> Event:
-    return classify(error, by_tool=by_tool, started=started, aborted=aborted)
+    return classify(error, by_tool=by_tool, started=started, aborted=aborted, handled=handled)
 
 
 def caused(outer: BaseException, inner: BaseException) -> BaseException:
@@ -97,14 +98,49 @@ def test_a_nested_call_that_ran_is_final_and_leaves_it_open(error: BaseException
         ExceptionGroup("two", [ValueError(), ToolApprovalError("no", code="approval_denied")]),
     ],
 )
-def test_what_a_nested_boundary_refused_is_final_however_deep_it_is(error: BaseException) -> None:
+def test_what_a_nested_boundary_refused_is_final_and_leaves_the_work_around_it_open(error: BaseException) -> None:
+    assert judged(error) == Barred(ran=True)
+    assert judged(error, by_tool=False, started=False) == Barred(ran=False)
+
+
+def raised_while(handling: BaseException, error: BaseException, *, hidden: bool = False) -> BaseException:
+    try:
+        try:
+            raise handling
+        except BaseException:
+            if hidden:
+                raise error from None
+            raise error  # noqa: B904
+    except BaseException as caught:
+        return caught
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_what_is_raised_while_a_nested_refusal_is_handled_is_final_too(hidden: bool) -> None:
+    denied = ToolApprovalError("no", code="approval_denied")
+    error = raised_while(denied, ValueError("x"), hidden=hidden)
+    assert judged(error) == Barred(ran=True)
+    assert judged(error, handled=denied) == Ambiguous()  # the host's own, and not of this call
+
+
+def test_the_tools_own_no_after_a_nested_refusal_is_final_and_believed() -> None:
+    error = raised_while(ToolApprovalError("no", code="approval_denied"), ToolError("nobody allows it"))
     assert judged(error) == Barred(ran=False)
 
 
-def test_an_endless_chain_of_causes_counts_as_the_worst() -> None:
+def test_a_no_of_a_driver_counts_only_before_the_tool_has_begun() -> None:
+    assert judged(ToolError("no"), by_tool=False, started=False) == Failed()
+    assert judged(ToolError("no"), by_tool=False, started=True) == Ambiguous()
+
+
+def test_a_circle_of_causes_is_looked_at_once_and_an_endless_chain_counts_as_the_worst() -> None:
     first, second = ValueError("a"), ValueError("b")
     first.__cause__, second.__cause__ = second, first
-    assert judged(first) == Barred(ran=True)
+    assert judged(first) == Ambiguous()
+    last = ValueError()
+    for _ in range(200):
+        last = caused(ValueError(), last)
+    assert judged(last) == Barred(ran=True)
 
 
 def test_a_fault_is_the_drivers_only_when_the_tool_did_not_raise_it() -> None:

@@ -7,8 +7,11 @@ a driver's right, since it may run the tool elsewhere. Knows a tool and its cont
 
 from __future__ import annotations
 
+import inspect
 import logging
 import threading
+import weakref
+from collections.abc import Awaitable
 from typing import Any, Final
 
 from ringfence import values
@@ -53,7 +56,16 @@ class Body:
     def in_thread(self, given: Any) -> Any:
         self.started = True
         try:
-            return self.tool.call_with(given, self.context)
+            result = self.tool.call_with(given, self.context)
+        except BaseException:
+            self.raised = True
+            raise
+        return self._rest(result) if inspect.isawaitable(result) else result
+
+    async def _rest(self, awaitable: Awaitable[Any]) -> Any:
+        """What a function that is not asynchronous has left to be awaited is still the tool."""
+        try:
+            return await awaitable
         except BaseException:
             self.raised = True
             raise
@@ -94,8 +106,20 @@ class GuardedBody(Body):
 
     def in_thread(self, given: Any) -> Any:
         self._enter(given)
+        rest: Any = None
         try:
-            return super().in_thread(given)
+            result = super().in_thread(given)
+            rest = result if inspect.iscoroutine(result) else None
+            return result
+        finally:
+            if rest is None:
+                self._leave()
+            elif self._turn is not None:
+                weakref.finalize(rest, self._leave).atexit = False  # also when nobody ever awaits it
+
+    async def _rest(self, awaitable: Awaitable[Any]) -> Any:
+        try:
+            return await super()._rest(awaitable)
         finally:
             self._leave()
 
@@ -119,8 +143,9 @@ class GuardedBody(Body):
         raise fault
 
     def _leave(self) -> None:
-        if self._turn is not None:
-            self._turn.leave()
+        turn, self._turn = self._turn, None
+        if turn is not None:
+            turn.leave()
 
 
 def _seal_of(given: Any) -> bytes:

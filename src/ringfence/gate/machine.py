@@ -14,6 +14,7 @@ Rules:
   tool with a declared effect that is not declared idempotent, the tool's own word that the failed attempt did nothing.
 - After a timeout, an abort, an interruption or an unusable result, a tool that is not declared a read may have done
   its work: `unknown`.
+- A doubt stays: after an attempt that may have had its effect, no later attempt that failed makes the call `failed`.
 - `on_error` comes after the last attempt, never after a refusal or a fault; its answer is the caller's, and no
   `tool.completed` is announced for it.
 - The last announcement of a call, and no other, says how its record ends.
@@ -221,13 +222,11 @@ def _returned(state: Running, _: Returned) -> Step:
 
 
 def _failed(state: Running, event: Failed) -> Step:
-    return _after_failure(state, event, status="failed", code="tool_raised")
+    return _after_failure(state, event, in_doubt=state.in_doubt)
 
 
 def _ambiguous(state: Running, event: Ambiguous) -> Step:
-    if state.plan.stakes != "effect":
-        return _after_failure(state, event, status="failed", code="tool_raised")
-    return _after_failure(state, event, status="unknown", code="outcome_unknown")
+    return _after_failure(state, event, in_doubt=state.plan.stakes == "effect")
 
 
 def _exhausted(state: Running, event: Exhausted) -> Step:
@@ -241,13 +240,14 @@ def _timed_out(state: Running, _: TimedOut) -> Step:
 
 
 def _barred(state: Running, event: Barred) -> Step:
-    if event.ran and state.plan.stakes == "effect":
+    if state.in_doubt or (event.ran and state.plan.stakes == "effect"):
         return _end(state, status="unknown", code="outcome_unknown")
     return _end(state, status="failed", code="tool_raised")
 
 
 def _faulted(state: Running, event: Faulted) -> Step:
-    return _end(state, status=_stopped(state.plan) if event.started else "failed", code=event.code)
+    status = _stopped(state.plan) if event.started else "unknown" if state.in_doubt else "failed"
+    return _end(state, status=status, code=event.code)
 
 
 def _interrupted(state: Running, _: Interrupted) -> Step:
@@ -259,7 +259,8 @@ def _interrupted(state: Running, _: Interrupted) -> Step:
 
 def _woke(state: Waiting, _: Woke) -> Step:
     attempt = state.attempt + 1
-    return Running(state.plan, attempt), (Announce("tool.called", attempt), Run(attempt))
+    after = Running(state.plan, attempt, state.code == "outcome_unknown")
+    return after, (Announce("tool.called", attempt), Run(attempt))
 
 
 def _aborted_while_waiting(state: Waiting, _: Aborted) -> Step:
@@ -303,14 +304,15 @@ def _no_approval(code: str, reason: str) -> Step:
     return Done("refused", code, 0), (denied, Announce("tool.rejected", code=code, status="refused"), _FINISH)
 
 
-def _after_failure(state: Running, event: Failed | Ambiguous, *, status: Status, code: str) -> Step:
+def _after_failure(state: Running, event: Failed | Ambiguous, *, in_doubt: bool) -> Step:
     """Another attempt, the fallback, or the end."""
+    code = "outcome_unknown" if in_doubt else "tool_raised"
     if event.pause is not None and may_repeat(state.plan, state.attempt, event):
         return Waiting(state.plan, state.attempt, code), (
             Announce("tool.failed", state.attempt, code),
             Sleep(event.pause),
         )
-    return _over(state, status=status, code=code)
+    return _over(state, status="unknown" if in_doubt else "failed", code=code)
 
 
 def _over(state: Running, *, status: Status, code: str) -> Step:

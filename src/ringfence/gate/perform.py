@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import sys
 from collections.abc import Coroutine
 from functools import partial
 from types import CoroutineType
@@ -66,8 +67,14 @@ async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
     context = _context(call, entry, number, timeout, signal, means) if tool.takes_context else None
     body = Body(tool, context)
     attempt: Attempt | InPlace | None = None
+    handled = sys.exception()
     try:
         value = call.value if entry.plan.max_attempts == 1 else private(call.value)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  (the user's types may refuse to be copied; nothing has begun)
+        return _not_begun(call, number, error)
+    try:
         if not entry.is_plain:
             body = GuardedBody(tool, context, value, turn=call.turn, is_trusted=entry.is_trusted)
         assert entry.driver is not None
@@ -91,7 +98,7 @@ async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
             signal.abort("cancelled")
             call.cancelled = error
             return Interrupted()
-        return _raised(call, number, body, error, aborted=signal.aborted, means=means)
+        return _raised(call, number, body, error, handled, aborted=signal.aborted, means=means)
     finally:
         if isinstance(body, GuardedBody):
             body.end()
@@ -113,14 +120,36 @@ def _time_left(call: LiveCall, tool: Tool[..., Any], means: Means) -> float | No
     return left if tool.timeout is None or left < tool.timeout else tool.timeout
 
 
-def _raised(call: LiveCall, number: int, body: Body, error: BaseException, *, aborted: bool, means: Means) -> Event:
+def _not_begun(call: LiveCall, number: int, error: BaseException) -> Event:
+    """The arguments could not be copied for an attempt, and could not be for another."""
+    call.cause = error
+    _log.info(
+        "call %s of %s: copying the arguments for attempt %d raised %s",
+        call.call_id,
+        call.name,
+        number,
+        class_name(error),
+    )
+    return Failed(None)
+
+
+def _raised(
+    call: LiveCall,
+    number: int,
+    body: Body,
+    error: BaseException,
+    handled: BaseException | None,
+    *,
+    aborted: bool,
+    means: Means,
+) -> Event:
     """What an exception that came out of an attempt means."""
     if body.fault is not None:
         return _violated(call, body.fault, started=body.started)
     call.cause = error
     entry = cast("Entry", call.entry)
     _log.info("call %s of %s: attempt %d raised %s", call.call_id, entry.tool.name, number, class_name(error))
-    event = classify(error, by_tool=body.raised, started=body.started, aborted=aborted)
+    event = classify(error, by_tool=body.raised, started=body.started, aborted=aborted, handled=handled)
     match event:
         case Failed() if may_repeat(entry.plan, number, event):
             return Failed(_pause(call, entry.tool, number, error, means))

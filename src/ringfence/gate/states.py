@@ -64,6 +64,8 @@ class Running:
     plan: Plan
     attempt: int
     """1-based."""
+    in_doubt: bool = False
+    """An earlier attempt may have had its effect, whatever becomes of this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class Waiting:
     attempt: int
     """The one that failed."""
     code: str
-    """Its error."""
+    """Its error; `outcome_unknown`, when it or an earlier one may have had its effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +195,7 @@ class Barred:
     """An error of some boundary came out of the tool; nobody is asked twice, and no fallback hides it."""
 
     ran: bool
-    """It is more than a refusal: something that the tool called did run, or may have."""
+    """The tool, or something that it called, did run, or may have."""
 
 
 @dataclass(frozen=True, slots=True)
