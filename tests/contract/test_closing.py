@@ -46,10 +46,25 @@ def test_an_object_that_is_open_in_so_many_words_stays_so(node: dict[str, Any]) 
     assert closed(node, {"D": {"additionalProperties": {}}}) == {**node, "properties": {}}
 
 
-def test_a_second_way_of_closing_is_kept_only_where_it_says_more() -> None:
-    branches = {"anyOf": [{"properties": A}], "unevaluatedProperties": False}
-    assert "unevaluatedProperties" in closed(branches, {})
-    assert "unevaluatedProperties" not in closed({"properties": A, "unevaluatedProperties": False}, {})
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"properties": A, "required": ["b"], "additionalProperties": False},
+        {"properties": A, "dependentRequired": {"admin": ["a"]}, "additionalProperties": False},
+        {"properties": A, "anyOf": [{"required": ["b"]}, {"properties": {"c": ANY}}], "additionalProperties": False},
+        {"allOf": [{"patternProperties": {"^x": ANY}}], "properties": A, "additionalProperties": False},
+        {"properties": A, "anyOf": [{"properties": {"c": ANY}}], "unevaluatedProperties": False},
+    ],
+)
+def test_an_object_that_its_author_closed_admits_no_name_more(node: dict[str, Any]) -> None:
+    assert closed(node, {}) == node
+
+
+def test_a_second_way_of_closing_admits_what_has_a_schema_and_nothing_that_is_only_mentioned() -> None:
+    node = {"allOf": [{"properties": A}], "required": ["b"], "unevaluatedProperties": False}
+    assert closed(node, {}) == {
+        "allOf": [{"properties": A}], "required": ["b"], "properties": {"a": True}, "additionalProperties": False,
+    }  # fmt: skip
 
 
 def test_a_circle_is_walked_once() -> None:

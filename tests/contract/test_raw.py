@@ -176,3 +176,19 @@ def test_a_result_may_have_any_root_and_is_not_closed() -> None:
     assert made.json_schema("draft-07")["$schema"] == "http://json-schema.org/draft-07/schema#"
     assert output({"properties": {"a": True}}).dump({"b": 1}) == b'{"b":1}'
     assert config_error(output, {"type": "nothing"}).message.startswith("tool 'x': output: ")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"dependentRequired": {"admin": ["a"]}, "additionalProperties": False},
+        {"anyOf": [{"required": ["admin"]}, {}], "additionalProperties": False},
+        {"allOf": [{"properties": {"admin": {}}}], "additionalProperties": False},
+        {"dependentRequired": {"admin": ["a"]}, "unevaluatedProperties": False},
+    ],
+)
+def test_what_an_author_closed_is_not_opened_for_names_that_are_only_mentioned(more: dict[str, Any]) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], **more}
+    made = RawInput(schema, "f")
+    assert codes(made, b'{"a":1,"admin":{"x":[1]}}') == [("admin", "extra_forbidden")]
+    assert made.validate(b'{"a":1}') == {"a": 1}

@@ -1,7 +1,7 @@
 """An object schema that admits its own names and no others, unless it says otherwise.
 
 `additionalProperties` does not see into `allOf`, `$ref` and their like, so the names that these mention are written
-beside it: closing a schema never forbids a name that the schema itself speaks of. Works on localised schemas of draft
+beside it: closing an open schema never forbids a name that the schema itself speaks of. Works on localised schemas of draft
 2020-12. `contract.publishing` and `contract.drafts` call it. Pure.
 """
 
@@ -67,17 +67,22 @@ def _beside(part: Json, definitions: Json, found: Names) -> list[Any]:
 
 
 def closed(node: Json, definitions: Json) -> Json:
-    """The object schema with `properties` and, where it says nothing else, `additionalProperties: false`."""
+    """The object schema with `properties` and, where it says nothing else, `additionalProperties: false`.
+
+    A node that says so itself, or says `unevaluatedProperties: false`, means it: nothing is added to what it admits.
+    """
     found = names_of(node, definitions)
-    if found.opened:
-        return {**node, "properties": node.get("properties", {})}
     made = {**node, "properties": {**node.get("properties", {})}}
-    for name in (*found.names, *found.mentioned):
+    if found.opened or node.get("additionalProperties") is False:
+        return made
+    is_final = node.get("unevaluatedProperties") is False
+    if is_final and found.conditional:  # which names it admits depends on the value
+        return made
+    for name in found.names if is_final else (*found.names, *found.mentioned):
         made["properties"].setdefault(name, True)
     if found.patterns:
         own = node.get("patternProperties", {})
         made["patternProperties"] = {**own, **{text: True for text in found.patterns if text not in own}}
     made["additionalProperties"] = False
-    if not found.conditional:
-        made.pop("unevaluatedProperties", None)  # it says the same
+    made.pop("unevaluatedProperties", None)  # it says the same
     return made
