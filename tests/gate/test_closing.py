@@ -244,3 +244,104 @@ def test_closing_from_two_loops_at_once_closes_once() -> None:
     for thread in threads:
         thread.join(5.0)
     assert (sorted(ended), driver.closed) == ([0, 1], 1)
+
+
+# --- a closer that does not get to the end ---
+
+
+def test_a_cancelled_closer_gives_no_more_time_and_still_closes_everything() -> None:
+    async def body() -> None:
+        entered, driver = asyncio.Event(), Closing()
+
+        async def execute(args: Amount) -> None:
+            entered.set()
+            await asyncio.Event().wait()
+
+        of = gate(tool(execute, effect="write"), sandbox=driver)
+        call = asyncio.create_task(of.call("pay", ARGS, origin=ORIGIN))
+        await entered.wait()
+        other = asyncio.create_task(of.aclose())
+        await asyncio.sleep(0)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await of.aclose(drain=60.0)
+        assert not other.done()
+        other.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await other
+        assert (verdict(await call), driver.closed) == (("unknown", "interrupted", 1), 1)
+        await of.aclose()
+        assert driver.closed == 1
+
+    run(body)
+
+
+def test_who_closes_after_a_closer_whose_loop_has_ended_does_the_rest() -> None:
+    first, second = Closing(), Closing()
+    entered = threading.Event()
+
+    async def hang() -> None:
+        entered.set()
+        await asyncio.Event().wait()
+
+    of = gate(tool(pay), tool(pay, "two", sandbox=second), sandbox=first)
+    first.aclose = hang  # type: ignore[method-assign]
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(of.aclose())
+    while not entered.is_set():
+        loop.run_until_complete(asyncio.sleep(0))
+    loop.close()
+    asyncio.run(of.aclose())
+    assert second.closed == 1
+    assert not task.done()
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("stage", ["asking", "running", "recovering"])
+def test_a_call_cannot_close_what_runs_it(stage: str, waits: bool) -> None:
+    async def body() -> None:
+        said: list[BaseException] = []
+
+        async def closes(*_: Any) -> bool:
+            if waits:
+                await asyncio.sleep(0)
+            try:
+                await of.aclose()
+            except ConfigError as error:
+                said.append(error)
+            return True
+
+        driver = Closing()
+        options: dict[str, Any] = {"approval": closes} if stage == "asking" else {}
+        options |= {"on_error": closes} if stage == "recovering" else {}
+        execute = {"asking": pay, "running": closes, "recovering": failing(9, ValueError())}[stage]
+        of = gate(tool(execute, **options), sandbox=driver)
+        assert verdict(await of.call("pay", ARGS, origin=ORIGIN))[0] == "succeeded"
+        assert (len(said), driver.closed) == (1, 0)
+        await of.aclose()
+        assert driver.closed == 1
+
+    run(body)
+
+
+def test_a_call_may_close_another_gate_and_a_handler_of_events_its_own() -> None:
+    async def body() -> None:
+        inner, outer = Closing(), Closing()
+
+        async def closes(_: Any) -> None:
+            await of.aclose()
+
+        async def closes_itself(_: Any) -> None:
+            await around.aclose()
+            ended.set()
+
+        ended = asyncio.Event()
+        of = gate(tool(pay), sandbox=inner)
+        around = gate(tool(closes), sandbox=outer)
+        around.hub.on("tool.completed", closes_itself)
+        assert verdict(await around.call("pay", ARGS, origin=ORIGIN)) == ("succeeded", None, 1)
+        await ended.wait()
+        assert (inner.closed, outer.closed) == (1, 1)
+
+    run(body, seconds=1.5)

@@ -116,6 +116,10 @@ class InPlace:
             with contextlib.suppress(RuntimeError):  # its loop is closed, so it has ended
                 self._loop.call_soon_threadsafe(self._stop, why)
 
+    def is_in(self, task: asyncio.Task[Any]) -> bool:
+        """Whether its code runs in this task."""
+        return self._task is task
+
     def _stop(self, why: Stop) -> None:
         if self._task is None or self.stopped is not None:
             return
@@ -287,6 +291,10 @@ class Attempt:
             return
         self._value, self._error, self._ended = value, error, True
         self._rouse()
+
+    def is_in(self, task: asyncio.Task[Any]) -> bool:
+        """Whether its code runs in this task."""
+        return self._task is task
 
     def _stop(self, why: Stop) -> None:
         if self._task is None or self._ended or self.stopped is not None:

@@ -15,6 +15,7 @@ from ringfence.gate.attempt import STOPPED_GRACE, Stop
 from ringfence.gate.hub import EventHub
 from ringfence.gate.leases import Leases
 from ringfence.gate.means import Means
+from ringfence.gate.shell import is_shell
 
 _STOPS = 20
 """Times that running calls are told to stop: one may only be about to wait when the others hear of it."""
@@ -37,7 +38,10 @@ class Closing:
         self._hub = hub
         self.has_begun = False
         self._is_done = False
-        self._lock = threading.Lock()
+        self._closer: asyncio.AbstractEventLoop | None = None
+        """Where somebody is ending it now."""
+        self._lock = threading.RLock()
+        """Let go and taken again also by a closer's coroutine that is collected as garbage, perhaps right here."""
         self._idle: list[_Waiter] = []
         self._closers: list[_Waiter] = []
 
@@ -57,43 +61,85 @@ class Closing:
             _release(waiting)
 
     async def run(self, drain: float) -> None:
-        """End it; calls get `drain` seconds to finish.
+        """End it; calls get `drain` seconds to finish. Who is cancelled meanwhile gives them no more time, and still
+        stops them and closes every driver; who vanishes with his event loop leaves the rest to whoever asks next.
 
         Raises:
             ExceptionGroup: drivers that failed to close; all have been tried.
+            ConfigError: asked by one of the calls.
         """
+        await self._refuse_own_call()
         loop = asyncio.get_running_loop()
-        done = loop.create_future()
-        with self._lock:
-            is_first, self.has_begun = not self.has_begun, True
-            if self._is_done:
-                return
-            if not is_first:
+        while True:
+            done = loop.create_future()
+            with self._lock:
+                self.has_begun = True
+                if self._is_done:
+                    return
+                is_ours = self._closer is None or self._closer.is_closed()
+                if is_ours:
+                    self._closer = loop
+                    break
                 self._closers.append((loop, done))
-        if not is_first:
             await done
-            return
         try:
             await self._end(drain)
         finally:
             with self._lock:
-                self._is_done = True
+                self._closer = None
                 waiting, self._closers = self._closers, []
             _release(waiting)
 
+    async def _refuse_own_call(self) -> None:
+        """A tool or a handler that closes the gate would wait for its own end."""
+        task = asyncio.current_task()
+        if task is None:
+            return
+        if is_shell(task):
+            await asyncio.sleep(0)  # its attempt is listed when it first waits
+        if any(attempt.is_in(task) for attempt in tuple(self._means.attempts.waiting)):
+            raise ConfigError(
+                "a call cannot close the boundary that runs it: it would wait for its own end",
+                hint="close the boundary when its calls have ended",
+            )
+
     async def _end(self, drain: float) -> None:
-        if not await self._drained(drain):
-            self._means.closing = True
-            for _ in range(_STOPS):
-                self._means.attempts.stop_all(Stop.CLOSING)
-                if await self._drained(2 * STOPPED_GRACE / _STOPS):
-                    break
+        cancelled = await self._quieted(drain)
+        failures: list[Exception] = []
         try:
             failures = await self._leases.release(self._means.attempts)
-        finally:
+        except asyncio.CancelledError as error:
+            cancelled = error
+        try:
             await self._hub.aclose()
-        if failures:
-            raise ExceptionGroup("sandboxes failed to close", failures)
+        except asyncio.CancelledError as error:
+            cancelled = error
+        self._is_done = True
+        problem = ExceptionGroup("sandboxes failed to close", failures) if failures else None
+        if cancelled is not None:
+            raise cancelled from problem or cancelled.__cause__
+        if problem is not None:
+            raise problem
+
+    async def _quieted(self, drain: float) -> asyncio.CancelledError | None:
+        """Let calls finish, and stop the rest. Gives the cancellation that cut the time short."""
+        cancelled: asyncio.CancelledError | None = None
+        try:
+            if await self._drained(drain):
+                return None
+        except asyncio.CancelledError as error:
+            cancelled = error
+        self._means.closing = True
+        for _ in range(_STOPS):
+            self._means.attempts.stop_all(Stop.CLOSING)
+            try:
+                if await self._drained(2 * STOPPED_GRACE / _STOPS):
+                    break
+            except asyncio.CancelledError as error:
+                if cancelled is not None:  # for the second time: now
+                    return error
+                cancelled = error
+        return cancelled
 
     async def _drained(self, seconds: float) -> bool:
         loop = asyncio.get_running_loop()

@@ -129,15 +129,20 @@ class EventHub:
         self._closed = True
         with self._lock:
             subscribers, self._subscribers, self.wanted = self._subscribers, [], {}
-        tasks = [task for subscriber in subscribers for task in subscriber.finish()]
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=deadline)
-            for task in late:
+        me = asyncio.current_task()  # a handler that closes does not wait for itself
+        tasks = [task for subscriber in subscribers for task in subscriber.finish() if task is not me]
+        try:
+            if tasks:
+                _, late = await asyncio.wait(tasks, timeout=deadline)
+                for task in late:
+                    task.cancel()
+                if late:
+                    await asyncio.wait(late, timeout=deadline)
+        finally:
+            for task in tasks:
                 task.cancel()
-            if late:
-                await asyncio.wait(late, timeout=deadline)
-        for subscriber in subscribers:
-            subscriber.cancel()
+            for subscriber in subscribers:
+                subscriber.cancel()
 
     def drop(self) -> None:
         """Count a delivery that was given up."""

@@ -49,6 +49,8 @@ class Leases:
             self._places = tuple(_places.setdefault(id(driver), _Place(driver)) for driver in self.drivers)
             for place in self._places:
                 place.users.add(self)
+        self._pending: list[Driver] = []
+        """Given back, and not closed yet."""
 
     async def release(self, attempts: Attempts) -> list[Exception]:
         """Give all of them back, once nothing runs there for this gate, and close those that nobody else holds.
@@ -64,9 +66,10 @@ class Leases:
         """
         failures: list[Exception] = []
         cancelled: asyncio.CancelledError | None = None
-        for driver in self._give_back():
+        self._pending += self._give_back()
+        while self._pending:  # kept here, for whoever comes next when this event loop ends before its time
             try:
-                error = await _close(driver, attempts)
+                error = await _close(self._pending.pop(0), attempts)
             except asyncio.CancelledError as one:
                 cancelled = one
             else:

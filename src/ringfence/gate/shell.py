@@ -142,6 +142,11 @@ def begin(code: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop, host:
     return is_over, value, context, shell
 
 
+def is_shell(task: asyncio.Task[Any]) -> bool:
+    """Whether the task is one of ours, perhaps at its code's first step."""
+    return isinstance(task.get_coro(), Shell)
+
+
 def listed(task: asyncio.Task[None]) -> None:
     """Let `asyncio.all_tasks` show it."""
     _list(task)
