@@ -15,7 +15,7 @@ USERS: dict[str, tuple[str, ...]] = {
     "pydantic_core": ("contract.*",),
     "griffe": ("contract.docstrings",),
     "msgspec": ("values", "events", "ports", "gate.entries", "enclave.protocol", "contract.*"),
-    "jsonschema_rs": ("contract.publishing", "contract.raw", "contract.complaints"),
+    "jsonschema_rs": ("contract.publishing", "contract.check", "contract.complaints"),
     "typing_extensions": ("contract.*",),
     "opentelemetry": ("gate.tracing", "boundary"),
     "typer": ("cli.*",),

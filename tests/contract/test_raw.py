@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ringfence.contract.raw import MAX_PATTERNS, RawInput, RawOutput
+from ringfence.contract.check import MAX_PATTERNS
+from ringfence.contract.raw import RawInput, RawOutput
 from ringfence.ports import InvalidInput
 from tests.contract.helpers import codes, config_error, issues, refusal
 
@@ -178,15 +179,15 @@ def test_a_result_may_have_any_root_and_is_not_closed() -> None:
     assert config_error(output, {"type": "nothing"}).message.startswith("tool 'x': output: ")
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"dependentRequired": {"admin": ["a"]}, "additionalProperties": False},
-        {"anyOf": [{"required": ["admin"]}, {}], "additionalProperties": False},
-        {"allOf": [{"properties": {"admin": {}}}], "additionalProperties": False},
-        {"dependentRequired": {"admin": ["a"]}, "unevaluatedProperties": False},
-    ],
-)
+CLOSED: list[dict[str, Any]] = [
+    {"dependentRequired": {"admin": ["a"]}, "additionalProperties": False},
+    {"anyOf": [{"required": ["admin"]}, {}], "additionalProperties": False},
+    {"allOf": [{"properties": {"admin": {}}}], "additionalProperties": False},
+    {"dependentRequired": {"admin": ["a"]}, "unevaluatedProperties": False},
+]
+
+
+@pytest.mark.parametrize("more", CLOSED)
 def test_what_an_author_closed_is_not_opened_for_names_that_are_only_mentioned(more: dict[str, Any]) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], **more}
     made = RawInput(schema, "f")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Generator, Iterable
 from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, Literal
@@ -12,10 +13,21 @@ from uuid import UUID
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, RootModel, TypeAdapter, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    AliasPath,
+    BaseModel,
+    ConfigDict,
+    Field,
+    RootModel,
+    TypeAdapter,
+    model_validator,
+)
 from typing_extensions import TypedDict
 
 from ringfence.contract.door import as_input_schema
+from ringfence.contract.hints import arguments_type
 from ringfence.contract.keywords import node_of, parts
 from ringfence.contract.publishing import SCHEMA_BUDGET
 from ringfence.contract.schema import reason_of
@@ -346,3 +358,60 @@ def test_a_boolean_schema_is_an_empty_one() -> None:
 def test_only_the_first_sentence_of_a_complaint_is_repeated() -> None:
     assert reason_of(ValueError("It is bad. Set this.\nSee there.")) == "pydantic says: It is bad"
     assert reason_of(KeyError()) == "pydantic raised KeyError"
+
+
+@pytest.mark.parametrize("hint", [Iterable[int], Generator[int, None, None], list[Iterable[int]], Iterable[int] | None])
+def test_what_would_be_checked_only_while_the_tool_reads_it_is_refused(hint: Any) -> None:
+    error = config_error(as_input_schema, TypeAdapter(arguments_type({"v": hint})), "f")
+    assert (error.code, error.hint) == ("bad_schema", "write list[...] or tuple[..., ...]")
+
+
+class Spellings(BaseModel):
+    x: int = Field(validation_alias=AliasChoices("a", "b"))
+
+
+class Away(BaseModel):
+    x: int = Field(validation_alias=AliasPath("a", "b"))
+
+
+class Ignored(BaseModel):
+    model_config = ConfigDict(validate_by_alias=False, validate_by_name=True)
+    x: int = Field(alias="X")
+
+
+@dataclasses.dataclass
+class Inside:
+    away: Away
+
+
+class Clash(BaseModel):
+    x: int = Field(alias="y")
+    y: int
+
+
+@pytest.mark.parametrize("kind", [Spellings, Away, Ignored, Inside, Clash])
+def test_names_that_are_published_as_one_thing_and_accepted_as_another_are_refused(kind: type) -> None:
+    error = config_error(as_input_schema, kind, "f")
+    assert (error.code, bool(error.hint)) == ("bad_schema", True)
+
+
+@pytest.mark.parametrize("setting", ["validate_by_name", "populate_by_name"])
+def test_a_field_with_an_alias_has_no_other_name(setting: str) -> None:
+    class Below(BaseModel):
+        model_config = ConfigDict({setting: True})  # type: ignore[misc]
+        in_it: int = Field(alias="inIt")
+
+    class Both(BaseModel):
+        model_config = ConfigDict({setting: True})  # type: ignore[misc]
+        below: Below | None = None
+        my_field: int = Field(alias="myField")
+
+    schema = as_input_schema(Both, "f")
+    assert schema.validate(b'{"myField":1,"below":{"inIt":2}}') == Both.model_validate(
+        {"myField": 1, "below": {"inIt": 2}}
+    )
+    assert codes(schema, b'{"my_field":1}') == [("myField", "missing"), ("my_field", "extra_forbidden")]
+    assert codes(schema, b'{"myField":1,"below":{"in_it":2}}') == [
+        ("below.inIt", "missing"),
+        ("below.in_it", "extra_forbidden"),
+    ]

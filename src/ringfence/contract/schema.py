@@ -14,6 +14,9 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import core_schema, from_json
 
+from ringfence.contract.check import Check
+from ringfence.contract.core import refuse_unpublishable, takes_names
+from ringfence.contract.exact import exact
 from ringfence.contract.issues import bounded, internal_issue, issues_of, unknown_argument
 from ringfence.contract.keywords import Json
 from ringfence.contract.publishing import published
@@ -33,7 +36,9 @@ class PydanticInput(InputSchema):
     the models' own settings hold below the root. The published schema says which.
     """
 
-    __slots__ = ("_adapter", "_closed", "_field", "_finish", "_names", "_published", "_strict", "_validator")
+    __slots__ = (
+        "_adapter", "_by_name", "_closed", "_exact", "_field", "_finish", "_names", "_published", "_strict", "_validator",
+    )  # fmt: skip
 
     def __init__(
         self, adapter: TypeAdapter[Any], field: str, finish: Callable[[Any], Any] | None = None, *, lax: bool = False
@@ -48,10 +53,15 @@ class PydanticInput(InputSchema):
         Raises:
             ConfigError: `bad_schema`: pydantic cannot publish it, its root is no closed object, or it is too large.
         """
+        core = adapter.core_schema
+        refuse_unpublishable(core, field)
         schema, self._closed = _published(adapter, field)
         self._published = published(schema, field)
         self._names: frozenset[str] = frozenset(schema["properties"])
         self._strict = None if lax else True
+        self._by_name = False if takes_names(core) else None
+        again = None if lax else exact(core)
+        self._exact = None if again is None else Check(again, field, formats=False)
         self._adapter, self._field = adapter, field
         self._validator = adapter.validator
         self._finish = finish
@@ -68,9 +78,13 @@ class PydanticInput(InputSchema):
     def validate(self, data: bytes) -> Any:
         """See `ports.InputSchema.validate`. Strict: text is not a number, and a number is not a bool."""
         try:
-            value = self._validator.validate_json(data, strict=self._strict, extra="forbid" if self._closed else None)
+            value = self._validator.validate_json(
+                data, strict=self._strict, extra="forbid" if self._closed else None, by_name=self._by_name
+            )
             if not self._closed:
                 self._check_names(data)
+            if self._exact is not None and (found := self._exact.issues(from_json(data), len(data))):
+                raise InvalidInput(found)
             return value if self._finish is None else self._finish(value)
         except ValidationError as error:
             raise InvalidInput(self._explain(error, data)) from None

@@ -13,11 +13,12 @@ from typing import Any, Final
 
 import msgspec
 
+from ringfence.contract.check import Check
 from ringfence.contract.issues import bounded, internal_issue, masked, unknown_argument
 from ringfence.contract.keywords import Json, parts
 from ringfence.contract.output import dump_plain
 from ringfence.contract.publishing import Published, publish
-from ringfence.contract.raw import Check, parsed, refuse_unless_fits
+from ringfence.contract.raw import parsed, refuse_unless_fits
 from ringfence.errors import ConfigError, Issue
 from ringfence.ports import InputSchema, InvalidInput, OutputSchema, Target
 from ringfence.values import ValueRefused
@@ -40,7 +41,7 @@ class StructInput(InputSchema):
             ConfigError: `bad_schema`, with msgspec's reason.
         """
         self._published = _published(struct, field, root_object=True)
-        self._check = None if lax else Check(self._published, field, formats=False)
+        self._check = None if lax else Check(self._published.schema("2020-12"), field, formats=False)
         self._names: frozenset[str] = frozenset(self._published.schema("2020-12")["properties"])
         self._decoder = msgspec.json.Decoder(struct, strict=not lax)
         self._field = field
@@ -84,7 +85,7 @@ class StructOutput(OutputSchema):
             ConfigError: `bad_schema`, with msgspec's reason.
         """
         self._published = _published(struct, field, root_object=False)
-        self._check = Check(self._published, field, formats=False)
+        self._check = Check(self._published.schema("2020-12"), field, formats=False)
         self._decoder = msgspec.json.Decoder(struct)
 
     def dump(self, value: Any) -> bytes:
