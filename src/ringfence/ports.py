@@ -243,6 +243,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """JSON text of the result, when `error` is None."""
     error: ErrorInfo | None = None
     status: Status = "succeeded"
+    """What the call's record says: `unknown` also with a value, where a fallback answered for work that is in doubt."""
     terminal: bool = False
     """The run has failed with this error, whatever the script does next."""
     returnable: bool = False
@@ -279,6 +280,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Times the tool was started."""
     edited: Mapping[str, Any] | None = None
     """Arguments that ran in place of the caller's, since an approver changed them; None when nobody did."""
+    recorded: Status | None = None
+    """What is known of the tool's own work, `failed` or `unknown`, where its `on_error` answered in its place."""
     duration: float = 0.0
     """Seconds from request to outcome."""
     encoded: bytes | None = None

@@ -24,6 +24,7 @@ EVERY: Final = (
     "tool.called",
     "tool.completed",
     "tool.failed",
+    "tool.recovered",
     "tool.rejected",
     "approval.required",
     "approval.granted",

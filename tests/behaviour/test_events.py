@@ -177,7 +177,7 @@ def test_handlers_that_fail_change_neither_result_nor_trace(
             assert (heard.types, len(book.paid)) == (trace, max(1, fails + (result != "down")))
             for _ in range(3 * len(trace)):
                 await asyncio.sleep(0)
-            assert boundary.statistics().events.failed == 2 * len(trace)
+            assert boundary.statistics().events.failed == 2 * (len(trace) + (result == "down"))
 
     run(body)
 

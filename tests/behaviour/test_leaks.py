@@ -31,6 +31,7 @@ ALL = (
     "tool.called",
     "tool.completed",
     "tool.failed",
+    "tool.recovered",
     "tool.rejected",
     "tool.progress",
     "approval.required",

@@ -37,7 +37,8 @@ def test_a_fallback_comes_once_after_the_last_attempt_and_is_no_completion(place
     book = Book(*down(retries), last)
     outcome, heard = call(pay(book, retries=retries, on_error=recovers), place=place)
     assert (ending(outcome), outcome.unwrap()) == (("succeeded", None, retries + 1), FALLBACK)
-    assert (recovers.errors, heard.all_types) == ([last], FAILED * (retries + 1))
+    assert (recovers.errors, heard.types) == ([last], FAILED * (retries + 1))
+    assert heard.all_types == [*FAILED * (retries + 1), "tool.recovered"]
 
 
 @requirement("seed.fallback")
@@ -63,7 +64,7 @@ def test_no_fallback_is_asked_where_a_later_attempt_succeeds() -> None:
 def test_the_exception_of_a_fallback_is_what_the_caller_gets(place: str) -> None:
     own = KeyError("no fallback either")
     outcome, heard = call(pay(Book(*down(1)), on_error=Recovers(own)), place=place)
-    assert (ending(outcome), heard.all_types) == (("failed", "tool_raised", 1), FAILED)
+    assert (ending(outcome), heard.all_types) == (("failed", "tool_raised", 1), [*FAILED, "tool.recovered"])
     with pytest.raises(rf.ToolFailure) as caught:
         outcome.unwrap()
     assert caught.value.__cause__ is own
@@ -118,6 +119,7 @@ def test_a_fallback_answers_the_caller_of_an_effect_in_doubt() -> None:
     recovers = Recovers()
     outcome, heard = call(pay(Book(*down(1)), effect="write", on_error=recovers))
     assert (outcome.unwrap(), len(recovers.errors), heard.types) == (FALLBACK, 1, FAILED)
+    assert (outcome.status, outcome.recorded) == ("succeeded", "unknown")
 
 
 @requirement("W1", "AC61")

@@ -292,6 +292,21 @@ def test_a_tool_that_takes_too_long_fails_and_the_script_goes_on(play: Play, sho
     assert (result.value, outcomes(result)) == ("tool_timeout", [("hasty", "failed", "tool_timeout")])
 
 
+@pytest.mark.parametrize(
+    ("error", "record"),
+    [(OSError(), ("save", "unknown", "outcome_unknown")), (rf.ToolError("no"), ("save", "succeeded", None))],
+)
+def test_a_fallbacks_answer_does_not_hide_an_effect_in_doubt(stage: Stage, error: Exception, record: Any) -> None:
+    async def save() -> str:
+        """Save."""
+        raise error
+
+    saving = rf.Tool.from_function(save, effect="write", on_error=lambda _: "later")  # type: ignore[misc]
+    boundary = rf.Boundary([saving], sandbox=rf.local(unsafe=True))
+    result = stage.script("await tools.save()", tools=boundary)
+    assert (result.success, result.value, outcomes(result)) == (True, "later", [record])
+
+
 def test_an_effect_that_took_too_long_is_unknown(play: Play, shop: Shop) -> None:
     shop.bodies["hasty"] = forever
     result = play("await tools.hasty_write()")

@@ -92,6 +92,7 @@ ANY: Final[tuple[Event, ...]] = (
     Woke(),
     Recovered(),
     RecoveryFailed(),
+    RecoveryFailed("bad_result"),
 )
 
 EXPECTED: Final[dict[type[State], frozenset[type[Event]]]] = {

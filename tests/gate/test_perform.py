@@ -247,7 +247,46 @@ def test_a_fallback_answers_after_the_last_attempt() -> None:
 
     outcome, trace = outcome_of(tool(failing(9, error), retries=1, on_error=on_error))
     assert (verdict(outcome), outcome.value, seen) == (("succeeded", None, 2), {"available": False}, [error])
-    assert trace.types == ["tool.called", "tool.failed"] * 2
+    assert trace.types == [*["tool.called", "tool.failed"] * 2, "tool.recovered"]
+    last = dict(trace.events[-1].meta)
+    assert last.pop("duration") >= 0.0
+    assert last == {
+        "call_id": outcome.call_id,
+        "attempt": 2,
+        "max_attempts": 2,
+        "code": "tool_raised",
+        "status": "succeeded",
+    }
+    assert ["status" in event.meta for event in trace.events] == [False] * 4 + [True]
+
+
+@pytest.mark.parametrize(
+    ("effect", "error", "recorded"),
+    [("write", OSError(), "unknown"), ("write", ToolError("no"), "failed"), ("read", OSError(), "failed")],
+)
+def test_what_is_known_of_the_tools_work_stays_beside_the_fallbacks_answer(
+    effect: Any, error: Exception, recorded: str
+) -> None:
+    outcome, trace = outcome_of(tool(failing(9, error), effect=effect, on_error=lambda _: "later"))  # type: ignore[misc]
+    assert (verdict(outcome), outcome.value, outcome.recorded) == (("succeeded", None, 1), "later", recorded)
+    assert (trace.events[-1].type, trace.events[-1].meta["status"]) == ("tool.recovered", "succeeded")
+    plain, _ = outcome_of(tool(pay))
+    assert plain.recorded is None
+
+
+@pytest.mark.parametrize("encode", [False, True])
+def test_a_fallbacks_answer_has_no_more_bytes_than_a_result(encode: bool) -> None:
+    async def body() -> None:
+        of = gate(tool(failing(9, ValueError()), effect="write", max_result=10, on_error=lambda _: "x" * 20))  # type: ignore[misc]
+        outcome = await of.call("pay", ARGS, origin=ORIGIN, encode=encode)
+        assert verdict(outcome) == ("unknown", "bad_result", 1)
+        assert outcome.error is not None
+        assert outcome.error.message == (
+            "pay: the tool failed, and the answer of its on_error was refused: value: its JSON text has 22 bytes, "
+            "more than the tool's max_result of 10"
+        )
+
+    run(body)
 
 
 def test_a_fallback_learns_of_the_timeout() -> None:
@@ -262,13 +301,35 @@ def test_a_fallback_learns_of_the_timeout() -> None:
 
 
 def test_a_failing_fallback_replaces_the_error() -> None:
-    error = KeyError("second")
+    first, error = ValueError("first"), KeyError("second")
 
     def on_error(failure: BaseException) -> None:
         raise error
 
-    outcome, _ = outcome_of(tool(failing(9, ValueError("first")), on_error=on_error))
-    assert (verdict(outcome), outcome.cause) == (("failed", "tool_raised", 1), error)
+    outcome, trace = outcome_of(tool(failing(9, first), on_error=on_error))
+    assert (verdict(outcome), outcome.cause, outcome.recorded) == (("failed", "tool_raised", 1), error, None)
+    assert error.__context__ is first
+    last = trace.events[-1]
+    assert (last.type, last.meta["code"], last.meta["status"]) == ("tool.recovered", "tool_raised", "failed")
+
+
+def test_a_fallback_that_raises_the_tools_own_exception_again_makes_no_circle() -> None:
+    first = ValueError("first")
+
+    def again(failure: BaseException) -> None:
+        raise failure
+
+    def around(failure: BaseException) -> None:
+        try:
+            raise failure
+        except ValueError:
+            raise KeyError("second")  # noqa: B904
+
+    outcome, _ = outcome_of(tool(failing(9, first), on_error=again))
+    assert (outcome.cause, first.__context__) == (first, None)
+    outcome, _ = outcome_of(tool(failing(9, first), on_error=around))
+    assert outcome.cause is not None
+    assert (outcome.cause.__context__, first.__context__) == (first, None)
 
 
 def test_a_silent_fallback_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,7 +352,7 @@ def test_a_fallback_that_cannot_be_written_is_a_failure_for_those_who_want_text(
 
     async def body() -> None:
         of = gate(tool(failing(9, ValueError()), on_error=strange))
-        assert verdict(await of.call("pay", ARGS, origin=ORIGIN, encode=True)) == ("failed", "tool_raised", 1)
+        assert verdict(await of.call("pay", ARGS, origin=ORIGIN, encode=True)) == ("failed", "bad_result", 1)
 
         of = gate(tool(failing(9, ValueError()), output=int, on_error=plain))
         outcome = await of.call("pay", ARGS, origin=ORIGIN, encode=True)
@@ -459,7 +520,8 @@ def test_a_cancellation_during_a_fallback_goes_through() -> None:
         of = gate(tool(failing(9, ValueError()), on_error=on_error))
         trace = Trace(of)
         await cancelled_in(of, entered)
-        assert trace.types == ["tool.called", "tool.failed"]
+        assert trace.types == ["tool.called", "tool.failed", "tool.recovered"]
+        assert trace.events[-1].meta["code"] == "interrupted"
 
     run(body)
 

@@ -192,7 +192,7 @@ def test_no_attempt_begins_for_which_there_is_no_time(recovers: bool) -> None:
         backoff=2.5,
         on_error=seen.append if recovers else None,
     )
-    assert (took, trace.types) == (1.0, ["tool.called", "tool.failed"])
+    assert (took, trace.types) == (1.0, ["tool.called", "tool.failed", *["tool.recovered"] * recovers])
     assert verdict(outcome) == (("succeeded", None, 1) if recovers else ("failed", "tool_raised", 1))
     assert [type(error) for error in seen] == [ValueError] * recovers
 

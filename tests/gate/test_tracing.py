@@ -190,8 +190,12 @@ def test_a_fallbacks_answer_is_a_success_after_a_failure() -> None:
     span = sink.one()
     assert (span.status.status_code, [name for name, _ in said(span)]) == (
         StatusCode.UNSET,
-        ["tool.called", "tool.failed"],
+        ["tool.called", "tool.failed", "tool.recovered"],
     )
+    assert (span.attributes or {})["ringfence.status"] == "succeeded"
+    sink = Sink()
+    call_of(sink, tool(failing(1, ValueError()), on_error=later, effect="write"))
+    assert (sink.one().attributes or {})["ringfence.status"] == "unknown"
 
 
 def test_a_cancelled_call_ends_its_span_as_interrupted() -> None:

@@ -28,7 +28,8 @@ SHOWN: Final[tuple[EventType, ...]] = (
     "tool.failed",
     "tool.rejected",
 )
-"""Event types to subscribe to. `approval.denied` is not among them: the rejection that follows says the same."""
+"""Event types to subscribe to. `approval.denied` is not among them: the rejection that follows says the same. Neither are
+`tool.recovered` and `approval.answered`: the record of the call says how it ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,5 +116,12 @@ def _phase(event: Event, reads: Collection[str]) -> Phase | None:
             return "unknown" if lost else "failed"
         case "tool.rejected":
             return "refused"
-        case "approval.denied" | "tool.progress" | "run.started" | "run.finished":
+        case (
+            "approval.denied"
+            | "approval.answered"
+            | "tool.progress"
+            | "tool.recovered"
+            | "run.started"
+            | "run.finished"
+        ):
             return None

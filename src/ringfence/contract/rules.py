@@ -6,6 +6,7 @@ approvers and drivers satisfy, not tools or gates. `contract.tool` calls the che
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -146,9 +147,21 @@ def check_sandbox(value: object, label: str) -> Driver | None:
 
 
 def _check_on_error(value: object, label: str) -> OnError | None:
-    if value is None or callable(value):
+    if value is None:
+        return None
+    if not callable(value):
+        raise ConfigError(f"{label}: on_error must be callable, not {type(value).__name__}")
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):  # a builtin without a signature
         return value
-    raise ConfigError(f"{label}: on_error must be callable, not {type(value).__name__}")
+    try:
+        signature.bind(None)
+    except TypeError:
+        raise ConfigError(
+            f"{label}: on_error must take one argument, the exception", hint="write def on_error(error): ..."
+        ) from None
+    return value
 
 
 def _or_none(parse: Callable[[object, str], Any], rule: str) -> _Check:

@@ -51,7 +51,11 @@ class GateCaller:
             return _error_answer(error.info(), "refused")
         if outcome.error is not None:
             return _error_answer(outcome.error, outcome.status, outcome.cause)
-        return _within(outcome.encoded or b"null", self._budget, in_doubt(self._effects.get(name)))
+        ran = outcome.recorded or in_doubt(self._effects.get(name))
+        answer = _within(outcome.encoded or b"null", self._budget, ran)
+        if outcome.recorded == "unknown" and answer.error is None:  # the fallback's answer, and the tool's own record
+            return Answer(value=answer.value, status="unknown")
+        return answer
 
 
 class HandlerCaller:

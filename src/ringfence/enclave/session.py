@@ -285,7 +285,7 @@ class ScriptSession:
     def _answer(self, call: _Call, answer: Answer) -> None:
         error = answer.error
         if error is None:
-            self._record(call, answer.status, None)
+            self._record(call, answer.status, None if answer.status == "succeeded" else "outcome_unknown")
             self._channel.send(protocol.answer_frame(call.number, answer.value))
             return
         call.cause = answer.cause

@@ -163,6 +163,15 @@ def _bad_result(tool: str, status: Status, cause: BaseException) -> ErrorInfo:
     return ErrorInfo(code="bad_result", message=text, name=name, hint="; ".join(hints) or None)
 
 
+def bad_fallback(tool: str, cause: BaseException) -> ErrorInfo:
+    """The answer of `on_error` cannot be handed on."""
+    is_refused = isinstance(cause, ValueRefused)
+    reason = str(cause) if is_refused else f"writing it raised {class_name(cause)}"
+    text = f"{tool}: the tool failed, and the answer of its on_error was refused: {reason}"
+    hint = "return less from on_error" if is_refused and cause.too_large else "return plain data from on_error"
+    return ErrorInfo(code="bad_result", message=text, name=class_name(cause), hint=hint)
+
+
 def _bounded(text: str) -> str:
     return text[:MAX_TEXT].encode("utf-8", "replace").decode()
 

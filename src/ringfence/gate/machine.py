@@ -16,7 +16,7 @@ Rules:
   its work: `unknown`.
 - A doubt stays: after an attempt that may have had its effect, no later attempt that failed makes the call `failed`.
 - `on_error` comes after the last attempt, never after a refusal or a fault; its answer is the caller's, and no
-  `tool.completed` is announced for it.
+  `tool.completed` is announced for it, but `tool.recovered`. What is known of the tool's own work is kept beside it.
 - The last announcement of a call, and no other, says how its record ends.
 - Whatever is not in the table is a mistake of this library: `IllegalTransition`.
 """
@@ -281,15 +281,21 @@ def _interrupted_while_waiting(state: Waiting, _: Interrupted) -> Step:
 
 
 def _recovered(state: Recovering, _: Recovered) -> Step:
-    return Done("succeeded", None, state.attempt), (_FINISH,)
+    done = Done("succeeded", None, state.attempt, state.status)
+    return done, (Announce("tool.recovered", state.attempt, state.code, status="succeeded"), _FINISH)
 
 
-def _recovery_failed(state: Recovering, _: RecoveryFailed) -> Step:
-    return Done(state.status, "tool_raised", state.attempt), (_FINISH,)
+def _recovery_failed(state: Recovering, event: RecoveryFailed) -> Step:
+    return _not_recovered(state, event.code)
 
 
 def _interrupted_while_recovering(state: Recovering, _: Interrupted) -> Step:
-    return Done(state.status, "interrupted", state.attempt), (_FINISH,)
+    return _not_recovered(state, "interrupted")
+
+
+def _not_recovered(state: Recovering, code: str) -> Step:
+    last = Announce("tool.recovered", state.attempt, code, status=state.status)
+    return Done(state.status, code, state.attempt), (last, _FINISH)
 
 
 # --- shared ---
@@ -319,10 +325,7 @@ def _over(state: Running, *, status: Status, code: str) -> Step:
     """After the last attempt: the fallback, or the end."""
     plan, attempt = state.plan, state.attempt
     if plan.recovers:
-        return Recovering(plan, attempt, status, code), (
-            Announce("tool.failed", attempt, code, status=status),
-            Recover(),
-        )
+        return Recovering(plan, attempt, status, code), (Announce("tool.failed", attempt, code), Recover())
     return _end(state, status=status, code=code)
 
 
@@ -335,13 +338,12 @@ def _end(state: Running, *, status: Status, code: str) -> Step:
 def _called_off(state: Waiting, why: str) -> Step:
     """No further attempt after all: the last one's failure stands."""
     status = _failed_status(state)
-    off = _off(state, why, status)
     if state.plan.recovers:
-        return Recovering(state.plan, state.attempt, status, state.code), (off, Recover())
-    return Done(status, state.code, state.attempt), (off, _FINISH)
+        return Recovering(state.plan, state.attempt, status, state.code), (_off(state, why, None), Recover())
+    return Done(status, state.code, state.attempt), (_off(state, why, status), _FINISH)
 
 
-def _off(state: Waiting, why: str, status: Status) -> Announce:
+def _off(state: Waiting, why: str, status: Status | None) -> Announce:
     return Announce("tool.rejected", state.attempt + 1, why, status=status)
 
 

@@ -48,6 +48,9 @@ from ringfence.ports import Unfinished
 RECOVERY_TIMEOUT: Final = 30.0
 """Seconds for `on_error`: it makes an answer out of what is at hand."""
 
+_LONGEST_CONTEXT: Final = 100
+"""Exceptions looked at that were raised while another one was handled; a circle is longer."""
+
 _log: Final = logging.getLogger("ringfence.calls")
 _Code = Coroutine[Any, Any, Any]
 _RETURNED: Final = Returned()
@@ -243,7 +246,10 @@ def _context(
 
 
 async def recover(call: LiveCall, means: Means) -> Event:
-    """Ask `on_error` for a result in place of the last failure (first seed, "Handle terminal errors")."""
+    """Ask `on_error` for a result in place of the last failure (first seed, "Handle terminal errors").
+
+    Its answer may have any shape, but no more bytes than a result.
+    """
     tool = cast("Entry", call.entry).tool
     assert tool.on_error is not None
     if means.closing:
@@ -251,19 +257,45 @@ async def recover(call: LiveCall, means: Means) -> Event:
     attempt = Attempt(in_place(tool.on_error, [call.cause], means.threads), means.attempts, RECOVERY_TIMEOUT)
     try:
         result = await attempt
-        call.encoded = _FALLBACK.dump(result) if call.encode else None
     except Stopped as stopped:
         if stopped.why is not Stop.EXPIRED:
             return Interrupted()
         text = f"{tool.name}: on_error took longer than {RECOVERY_TIMEOUT:g} s"
-        call.cause = ToolTimeoutError(text, code="tool_timeout")
+        _replace(call, ToolTimeoutError(text, code="tool_timeout"))
         return RecoveryFailed()
     except BaseException as error:  # noqa: BLE001  (a fallback may raise anything)
         if isinstance(error, KeyboardInterrupt) or attempt.cancelled:
             call.cancelled = error
             return Interrupted()
-        call.cause = error
+        _replace(call, error)
         _log.info("call %s of %s: on_error raised %s", call.call_id, tool.name, class_name(error))
         return RecoveryFailed()
+    try:
+        if call.encode or tool.max_result is not None:
+            _bounded(call, tool, _FALLBACK.dump(result))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  (besides ValueRefused, whatever the answer's own classes raise)
+        _replace(call, error)
+        call.refusal = explain.bad_fallback(tool.name, error)
+        return RecoveryFailed("bad_result")
     call.result = result
     return Recovered()
+
+
+def _replace(call: LiveCall, error: BaseException) -> None:
+    """An error in place of the tool's own, which stays at the end of its context."""
+    first, call.cause = call.cause, error
+    if first is None:
+        return
+    chain, known = _contexts(error), _contexts(first)
+    if chain[-1].__context__ is None and not any(one is other for one in chain for other in known):
+        chain[-1].__context__ = first
+
+
+def _contexts(error: BaseException) -> list[BaseException]:
+    """The exception and what was handled when it was raised, as far as that goes on."""
+    chain = [error]
+    while len(chain) < _LONGEST_CONTEXT and (further := chain[-1].__context__) is not None:
+        chain.append(further)
+    return chain

@@ -326,6 +326,7 @@ class Gate:
             case Sleep(seconds):
                 return await waits.paused(call, seconds, self._means)
             case Recover():
+                call.since = self._clock()
                 return await perform.recover(call, self._means)
             case _:
                 assert_never(command)
@@ -375,7 +376,7 @@ class Gate:
         assert isinstance(state, Done)
         if call.span is not None:
             call.span.finish(
-                state.status,
+                "unknown" if state.recorded == "unknown" else state.status,
                 state.code,
                 state.attempts,
                 arguments=call.data,
@@ -393,6 +394,7 @@ class Gate:
                 call_id=call.call_id,
                 attempts=state.attempts,
                 edited=call.edited,
+                recorded=state.recorded,
                 duration=self._clock() - call.began,
             )
         return Outcome(

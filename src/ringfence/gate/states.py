@@ -99,6 +99,8 @@ class Done:
     """A key of `errors.CODES`; None when the caller has a value."""
     attempts: int
     """Times the tool was started."""
+    recorded: Status | None = None
+    """What is known of the tool's own work, where a fallback answered in its place."""
 
 
 State = Received | Approving | Queued | Running | Waiting | Recovering | Done
@@ -229,7 +231,9 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True)
 class RecoveryFailed:
-    """`on_error` raised; its exception replaces the tool's."""
+    """`on_error` raised, or its answer is of no use; that replaces the tool's failure."""
+
+    code: str = "tool_raised"
 
 
 Event = (
