@@ -543,3 +543,21 @@ def test_progress_is_an_event_with_the_share_and_without_the_text() -> None:
     seen = asyncio.run(body())
     assert "secret" not in repr(seen)
     assert [(event.tool, event.meta["fraction"]) for event in seen] == [("slow", 0.25), ("slow", 1.0)]
+
+
+class _Broken:
+    @property
+    def aborted(self) -> bool:
+        raise ValueError
+
+    async def wait(self) -> None: ...
+
+
+@pytest.mark.parametrize("signal", [asyncio.Event(), rf.AbortSignal, _Broken(), object(), True])
+def test_a_signal_that_is_none_is_a_configuration_error(signal: Any) -> None:
+    async def body() -> None:
+        async with boundary(lookup_order) as door:
+            with pytest.raises(rf.ConfigError, match="signal must have aborted"):
+                await door.call("lookup_order", {"order_id": 1}, signal=signal)
+
+    run(body)

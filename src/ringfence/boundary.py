@@ -21,6 +21,7 @@ from ringfence.contract.tool import Tool
 from ringfence.contract.toolset import Toolset
 from ringfence.enclave.facade import Enclave, EnclaveOptions
 from ringfence.enclave.results import RunResult
+from ringfence.errors import ConfigError
 from ringfence.gate.hub import EventStream, Filter, Handler, HubStatistics
 from ringfence.gate.runner import Gate, GateStatistics, WhenAborted
 from ringfence.gate.tracing import Tracing
@@ -130,6 +131,8 @@ class Boundary:
             asyncio.CancelledError: the caller was cancelled; the tool has been, too.
         """
         self._gate.start()
+        if signal is not None:
+            _check_signal(signal)
         origin = Origin(
             session_id=f"{self._sessions}{next(self._numbers)}"
             if session_id is None
@@ -215,6 +218,19 @@ class Boundary:
             ExceptionGroup: drivers that failed to close; all have been tried.
         """
         await self._gate.aclose()
+
+
+def _check_signal(signal: object) -> None:
+    try:
+        usable = isinstance(getattr(signal, "aborted", None), bool) and callable(getattr(signal, "wait", None))
+    except Exception:  # noqa: BLE001  (a property that raises)
+        usable = False
+    if isinstance(signal, type) or not usable:
+        shown = f"the class {signal.__name__}" if isinstance(signal, type) else type(signal).__name__
+        raise ConfigError(
+            f"signal must have aborted, reason and wait, as an rf.AbortSignal has, not {shown}",
+            hint="make one with rf.AbortSignal()",
+        )
 
 
 def _arguments(args: Any) -> object:

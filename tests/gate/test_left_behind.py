@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 import pytest
 
+from ringfence.events import Event
 from ringfence.gate import attempt as module
 from ringfence.gate.attempt import Attempt, Attempts, Stopped
-from tests.gate.kit import run
+from tests.gate.kit import ARGS, ORIGIN, Amount, Trace, gate, pay, run, tool
 
 
 @pytest.fixture(autouse=True)
@@ -214,5 +217,58 @@ def test_code_that_is_cancelled_the_moment_it_is_left_behind_still_ends() -> Non
         assert (len(log), len(attempts.abandoned)) == (3, 1)
         release.set()
         await drained(attempts)
+
+    run(body)
+
+
+# --- calls that nobody waits for any more ---
+
+
+@pytest.mark.parametrize("stage", ["running", "cleaning up", "asking", "queued"])
+def test_a_call_whose_coroutine_is_closed_still_has_a_last_event(stage: str) -> None:
+    async def body() -> None:
+        async def execute(args: Amount) -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                if stage == "cleaning up":
+                    await asyncio.sleep(0)
+
+        async def approve(request: Any) -> bool:
+            return await asyncio.Event().wait()
+
+        of = gate(
+            tool(execute, effect="write", max_concurrency=1 if stage == "queued" else None,
+                 approval=approve if stage == "asking" else "auto")
+        )  # fmt: skip
+        first = of.call("pay", ARGS, origin=ORIGIN)
+        if stage == "queued":
+            contextvars.copy_context().run(first.send, None)
+        trace = Trace(of)
+        call = of.call("pay", ARGS, origin=ORIGIN)
+        call.send(None)
+        with contextlib.suppress(RuntimeError):  # the code may not wait while it is closed
+            call.close()
+        last = trace.events[-1].meta
+        ended = ("unknown", "interrupted") if stage in ("running", "cleaning up") else ("refused", "interrupted")
+        assert (last["status"], last["code"]) == ended
+        first.close()
+        assert of.statistics().running == 0
+
+    run(body)
+
+
+def test_a_key_press_in_an_event_handler_leaves_a_last_event() -> None:
+    async def body() -> None:
+        def press(event: Event) -> None:
+            raise KeyboardInterrupt
+
+        of = gate(tool(pay))
+        trace = Trace(of)
+        of.hub.on("tool.called", press)
+        with pytest.raises(KeyboardInterrupt):
+            await of.call("pay", ARGS, origin=ORIGIN)
+        assert trace.types == ["tool.called", "tool.failed"]
+        assert trace.events[-1].meta["code"] == "interrupted"
 
     run(body)

@@ -136,9 +136,11 @@ class InPlace:
         value: Any = None
         try:
             value = yield from self._code.__await__()
-        except asyncio.CancelledError:
-            if self.stopped is None:
-                self.cancelled = task.cancelling() > 0
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            if self.stopped is None or isinstance(error, KeyboardInterrupt):
+                self.cancelled = isinstance(error, asyncio.CancelledError) and task.cancelling() > 0
                 raise
         finally:
             self._task = None
@@ -335,9 +337,11 @@ class Attempt:
     def _drop(self) -> None:
         """The caller's coroutine is being closed, or Ctrl-C came just here: the code goes with it."""
         self.cancelled = True
-        self._shell.close()
-        if self._task is not None and not self._loop.is_closed():
-            self._task.cancel()
+        try:
+            self._shell.close()
+        finally:  # also when the code awaits something while it is closed, which is a RuntimeError
+            if self._task is not None and not self._loop.is_closed():
+                self._task.cancel()
 
 
 def _first_step(

@@ -62,7 +62,7 @@ class EventHub:
         """
         self._forgotten: deque[_StreamSubscriber] = deque()
         """Those of iterators that were collected as garbage, which happens anywhere, also where the lock is held."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._closed = False
         self.emitted = 0
         self.dropped = 0
@@ -200,7 +200,7 @@ class EventStream:
         self._hub = hub
         self._waiting: deque[Event] = deque()
         self._limit = limit
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._waiter: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
         self._ended = False
         self.end: Callable[[], None] | None = None
@@ -303,7 +303,7 @@ class _HandlerSubscriber:
         self._is_async = is_async(handler)
         self._limit = limit
         self._waiting: deque[tuple[Event, Awaitable[object] | None]] = deque()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._serving = False
         """Somebody empties the queue, or is about to."""
         self._task: asyncio.Task[None] | None = None

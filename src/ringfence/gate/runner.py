@@ -32,6 +32,7 @@ from ringfence.gate.hub import EventHub
 from ringfence.gate.leases import Leases
 from ringfence.gate.machine import Step, start, step
 from ringfence.gate.means import BUDGET, Means
+from ringfence.gate.signals import readable
 from ringfence.gate.states import (
     Aborted,
     Announce,
@@ -74,6 +75,7 @@ _NOBODY: Final = start(Plan(asks=False, max_attempts=1, stakes="none", idempoten
 """Where a call of a tool that does not exist begins."""
 _VALIDATED: Final = Validated()
 _INVALID: Final = Invalid()
+_INTERRUPTED: Final = Interrupted()
 _TIMELESS: Final = frozenset({"tool.called", "approval.required"})
 """Events that begin something, and so have no duration."""
 
@@ -201,6 +203,8 @@ class Gate:
         """
         entry = self._entries.get(name) if type(name) is str else None
         began = self._clock()
+        if signal is not None:
+            signal = readable(signal)
         call = LiveCall(
             name=entry.tool.name if entry is not None else explain.shown_name(name),
             entry=entry,
@@ -283,6 +287,7 @@ class Gate:
         entry = call.entry
         span = call.span = self._tracing.begin(call.name if entry is not None else None, call.call_id, call.origin)
         self._calls.add(call)
+        state = entry.received if entry is not None else _NOBODY
         try:
             event = self._admit(call, name, args)
             if type(call.value) is Unfinished:
@@ -305,6 +310,9 @@ class Gate:
                     state, commands = entry.returned
                 else:
                     state, commands = step(state, event)
+        except BaseException:
+            self._break_off(call, state)
+            raise
         finally:
             self._calls.discard(call)
             if call.turn is not None:
@@ -313,6 +321,13 @@ class Gate:
                 self._closing.call_ended()
             if span is not None:
                 span.leave()
+
+    def _break_off(self, call: LiveCall, state: State) -> None:
+        """Nobody waits for the call any more (its coroutine is closed or collected): say at least how it stands."""
+        if not isinstance(state, Done):
+            for command in step(state, _INTERRUPTED)[1]:
+                if isinstance(command, Announce):
+                    self._announce(call, command)
 
     async def _waited(self, call: LiveCall, command: Ask | Enter | Sleep | Recover) -> Event:
         """What became of a command that most calls do not have."""

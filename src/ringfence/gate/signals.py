@@ -7,8 +7,15 @@ One class for both ends: the gate makes one per attempt and aborts it, and a cal
 from __future__ import annotations
 
 import asyncio
+import logging
+from typing import Final
 
 from ringfence.ports import Signal
+
+_log: Final = logging.getLogger("ringfence")
+
+_AGAIN: Final = 0.05
+"""Seconds until a foreign signal is waited for again that has returned without being aborted."""
 
 
 class StopRequested(Exception):
@@ -22,7 +29,7 @@ class AbortSignal:
 
     def __init__(self, parent: Signal | None = None) -> None:
         """A signal that is also aborted whenever `parent` is."""
-        self._parent = parent
+        self._parent = readable(parent)
         self._reason: str | None = None
         self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
 
@@ -64,7 +71,7 @@ class AbortSignal:
         if self._parent is None:
             await self._wait_here()
             return
-        either = [asyncio.ensure_future(self._wait_here()), asyncio.ensure_future(self._parent.wait())]
+        either = [asyncio.ensure_future(wait) for wait in (self._wait_here(), self._parent.wait())]
         try:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -83,6 +90,60 @@ class AbortSignal:
         finally:
             if entry in self._waiters:
                 self._waiters.remove(entry)
+
+
+class _Readable:
+    """A signal that is not ours, which may raise, or return before anybody has asked: who cannot say is taken to ask."""
+
+    __slots__ = ("_failure", "_signal")
+
+    def __init__(self, signal: Signal) -> None:
+        self._signal = signal
+        self._failure: str | None = None
+
+    @property
+    def aborted(self) -> bool:
+        if self._failure is None:
+            try:
+                return bool(self._signal.aborted)
+            except Exception as error:  # noqa: BLE001  (whatever a foreign signal raises)
+                self._fail(error)
+        return True
+
+    @property
+    def reason(self) -> str | None:
+        if self._failure is None:
+            try:
+                return self._signal.reason
+            except Exception as error:  # noqa: BLE001  (the same; why is not whether)
+                return f"the signal's reason raised {type(error).__name__}"
+        return self._failure
+
+    def raise_if_aborted(self) -> None:
+        if self.aborted:
+            raise StopRequested(self.reason or "aborted")
+
+    async def wait(self) -> None:
+        while not self.aborted:
+            try:
+                await self._signal.wait()
+            except Exception as error:  # noqa: BLE001  (the same)
+                self._fail(error)
+            if not self.aborted:
+                await asyncio.sleep(_AGAIN)
+
+    def _fail(self, error: Exception) -> None:
+        if self._failure is None:
+            self._failure = f"the signal raised {type(error).__name__}"
+            _log.warning("a signal raised %s, and is taken for aborted", type(error).__name__)
+
+
+def readable(signal: Signal | None) -> Signal | None:
+    """The same signal, with nothing that it raises getting out."""
+    return signal if signal is None or type(signal) in _OURS else _Readable(signal)
+
+
+_OURS: Final = frozenset({AbortSignal, _Readable})
 
 
 def _wake(waiter: asyncio.Future[None]) -> None:
