@@ -39,7 +39,7 @@ def test_references_that_multiply_at_one_place_are_refused(keyword: str) -> None
 
 def test_references_that_multiply_at_different_places_cost_nothing() -> None:
     tree = doubling(25, {}, of=lambda next_: {"properties": {"l": next_, "r": next_}})
-    assert measured(schema(tree)) == Effort(work=53, growth=1, retold=1)
+    assert measured(schema(tree)) == Effort(work=53, growth=1, retold=1, every=measured({}).every)
 
 
 def test_multiplication_one_level_deeper_is_seen() -> None:
@@ -72,7 +72,7 @@ def test_a_schema_that_contains_itself_is_fine() -> None:
     tree = {"N": {"properties": {"l": ref("N"), "r": ref("N")}}}
     assert measured(schema(tree, "N")).growth == 1
     choice = {"N": {"anyOf": [{"items": ref("N")} for _ in range(7)]}}
-    assert measured(schema(choice, "N")) == Effort(work=24, growth=1, retold=7)
+    assert measured(schema(choice, "N")) == Effort(work=24, growth=1, retold=7, every=1)
 
 
 def test_schemas_that_contain_each_other_multiply_with_the_depth_of_the_value() -> None:
@@ -96,5 +96,5 @@ def test_a_chain_at_one_place_is_bounded() -> None:
 
 
 def test_telling_what_is_wrong_remembers_nothing() -> None:
-    effort = Effort(work=2, growth=1, retold=3)
+    effort = Effort(work=2, growth=1, retold=3, every=1)
     assert (effort.steps([1, 4]), effort.steps([1, 4], telling=True)) == (10, 26)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import jsonschema_rs
 
+from ringfence.contract.bounds import TOO_COMPLEX, Bounds, levels_of, patterns_of
 from ringfence.contract.complaints import issues_from
 from ringfence.contract.effort import measured
 from ringfence.contract.keywords import Json, node_of, parts
@@ -25,14 +26,13 @@ _MAX_STEPS: Final = 2 * 10**8
 _MAX_TOLD: Final = 100_000
 """Steps for telling what is wrong; beyond it only that something is."""
 _HINT: Final = "patterns may not look around or back, nor repeat large parts"
-_TOO_COMPLEX: Final = Issue(path="", message="nested too deeply to be checked against this schema", code="too_complex")
 _UNTOLD: Final = Issue(path="", message="does not fit the schema", code="schema")
 
 
 class Check:
     """Whether a value fits a published schema, and if not, why."""
 
-    __slots__ = ("_effort", "_names", "_validator")
+    __slots__ = ("_bounds", "_effort", "_names", "_validator")
 
     def __init__(self, schema: Json, field: str, *, formats: bool) -> None:
         """Compile.
@@ -45,8 +45,10 @@ class Check:
             ConfigError: `bad_schema`: it cannot be enforced within bounds.
         """
         self._effort = measured(schema)
+        bounds = Bounds(schema, unique=True)
+        self._bounds = bounds if bounds.needed else None
         self._names: tuple[str, ...] = tuple(node_of(schema.get("properties")))
-        patterns = list(chain.from_iterable(map(_patterns, parts(schema))))
+        patterns = list(chain.from_iterable(map(patterns_of, parts(schema))))
         if len(patterns) > MAX_PATTERNS:
             raise ConfigError(f"{field}: it has more than {MAX_PATTERNS} patterns", code="bad_schema")
         for pattern in patterns:
@@ -60,15 +62,17 @@ class Check:
             size: Bytes of its JSON text.
         """
         effort = self._effort
-        levels = [size] if effort.growth == 1 else _levels(value)  # bytes are more than values
-        if effort.steps(levels) > _MAX_STEPS and effort.steps(_levels(value)) > _MAX_STEPS:
-            return (_TOO_COMPLEX,)
+        levels = [size] if effort.growth == 1 else levels_of(value)  # bytes are more than values
+        if effort.steps(levels) > _MAX_STEPS and effort.steps(levels_of(value)) > _MAX_STEPS:
+            return (TOO_COMPLEX,)
+        if self._bounds is not None and self._bounds.exceeded(size, lambda: value):
+            return (TOO_COMPLEX,)
         if self._validator.is_valid(value):
             return ()
-        levels = _levels(value)
+        levels = levels_of(value)
         if effort.steps(levels, telling=True) <= _MAX_TOLD:
             return issues_from(self._validator.iter_errors(value), self._names) or (_UNTOLD,)
-        if effort.work * effort.retold ** len(levels) <= _MAX_TOLD:
+        if effort.steps([0] * len(levels) + [1], telling=True) <= _MAX_TOLD:
             return issues_from([_first(self._validator, value)], self._names) or (_UNTOLD,)
         return (_UNTOLD,)
 
@@ -85,29 +89,9 @@ def _compile(schema: Json, failure: str, *, formats: bool = False) -> jsonschema
         raise ConfigError(failure, code="bad_schema", hint=_HINT) from error
 
 
-def _patterns(part: Json) -> list[str]:
-    found = list(node_of(part.get("patternProperties")))
-    return [*found, part["pattern"]] if isinstance(part.get("pattern"), str) else found
-
-
 def _first(validator: jsonschema_rs.Validator, value: Any) -> jsonschema_rs.ValidationError:
     try:
         validator.validate(value)
     except jsonschema_rs.ValidationError as error:
         return error
     raise AssertionError("a value that is not valid has no mistake")
-
-
-def _levels(value: Any) -> list[int]:
-    """How many values are at each level of nesting."""
-    level, counts = [value], list[int]()
-    while level:
-        counts.append(len(level))
-        level = [child for item in level for child in _children(item)]
-    return counts
-
-
-def _children(item: Any) -> Any:
-    if type(item) is dict:
-        return item.values()  # type: ignore[reportUnknownMemberType]
-    return item if type(item) is list else ()  # type: ignore[reportUnknownVariableType]

@@ -14,12 +14,15 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 from pydantic_core import core_schema, from_json
 
+from ringfence.contract.bounds import TOO_COMPLEX, Bounds
 from ringfence.contract.check import Check
 from ringfence.contract.core import refuse_unpublishable, takes_names
+from ringfence.contract.effort import Effort, measured
 from ringfence.contract.exact import exact
 from ringfence.contract.issues import bounded, internal_issue, issues_of, unknown_argument
 from ringfence.contract.keywords import Json
 from ringfence.contract.publishing import published
+from ringfence.contract.references import Unpublishable
 from ringfence.errors import ConfigError, Issue
 from ringfence.ports import InputSchema, InvalidInput, Target
 
@@ -37,7 +40,7 @@ class PydanticInput(InputSchema):
     """
 
     __slots__ = (
-        "_adapter", "_by_name", "_closed", "_exact", "_field", "_finish", "_names", "_published", "_strict", "_validator",
+        "_adapter", "_bounds", "_by_name", "_closed", "_exact", "_field", "_finish", "_names", "_published", "_strict", "_validator",
     )  # fmt: skip
 
     def __init__(
@@ -60,6 +63,8 @@ class PydanticInput(InputSchema):
         self._names: frozenset[str] = frozenset(schema["properties"])
         self._strict = None if lax else True
         self._by_name = False if takes_names(core) else None
+        bounds = Bounds(schema, unique=False, retold=_effort(schema, field))
+        self._bounds = bounds if bounds.needed else None
         again = None if lax else exact(core)
         self._exact = None if again is None else Check(again, field, formats=False)
         self._adapter, self._field = adapter, field
@@ -78,12 +83,14 @@ class PydanticInput(InputSchema):
     def validate(self, data: bytes) -> Any:
         """See `ports.InputSchema.validate`. Strict: text is not a number, and a number is not a bool."""
         try:
+            if self._bounds is not None and self._bounds.exceeded(len(data), lambda: _root(data)):
+                raise InvalidInput((TOO_COMPLEX,))
             value = self._validator.validate_json(
                 data, strict=self._strict, extra="forbid" if self._closed else None, by_name=self._by_name
             )
             if not self._closed:
                 self._check_names(data)
-            if self._exact is not None and (found := self._exact.issues(from_json(data), len(data))):
+            if self._exact is not None and (found := self._exact.issues(_root(data), len(data))):
                 raise InvalidInput(found)
             return value if self._finish is None else self._finish(value)
         except ValidationError as error:
@@ -104,15 +111,20 @@ class PydanticInput(InputSchema):
             raise InvalidInput(bounded([self._unknown(name) for name in unknown]))
 
     def _explain(self, error: ValidationError, data: bytes) -> list[Issue]:
-        try:
-            root: Any = from_json(data)
-        except ValueError:
-            root = None
+        root = _root(data)
         issues = issues_of(error, root)
         return [self._unknown(issue["path"]) if _is_unknown(issue, root) else issue for issue in issues]
 
     def _unknown(self, name: str) -> Issue:
         return unknown_argument(name, "", self._names)
+
+
+def _root(data: bytes) -> Any:
+    """The value as it was sent; None for what is no JSON, which pydantic says better."""
+    try:
+        return from_json(data)
+    except ValueError:
+        return None
 
 
 def _is_unknown(issue: Issue, root: Any) -> bool:
@@ -206,6 +218,13 @@ def _published(adapter: TypeAdapter[Any], field: str) -> tuple[Json, bool]:
             hint='remove extra="allow"; put free keys into a field of type dict[str, ...]',
         )
     return {**schema, "additionalProperties": False}, closed
+
+
+def _effort(schema: Json, field: str) -> Effort:
+    try:
+        return measured(schema, tagged=True)
+    except Unpublishable as error:
+        raise ConfigError(f"{field}: {error}", code="bad_schema") from error
 
 
 def _inlined(schema: Json) -> Json:
