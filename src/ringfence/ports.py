@@ -287,7 +287,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     encoded: bytes | None = None
     """JSON text of `value`, when the caller asked the gate for it."""
     cause: BaseException | None = None
-    """The tool's own exception, for the host only."""
+    """The tool's own exception, or that of a schema or an approval handler that failed; for the host only."""
 
     def _said(self) -> dict[str, Any]:
         """All of it that anybody may see."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ringfence.contract.approvers import all_of, veto
-from ringfence.errors import ConfigError
+from ringfence.errors import ConfigError, ToolApprovalError
 from ringfence.gate.signals import AbortSignal
 from ringfence.ports import ApprovalRequest, Edit, Reject, Respond
 from tests.gate.kit import ARGS, ORIGIN, Amount, failing, gate, outcome_of, pay, run, tool, verdict
@@ -63,7 +63,7 @@ def test_the_same_approver_twice_is_one() -> None:
 
 def test_nobody_among_no_approvers_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     gate(tool(pay, approval="human"), approve=[]).start()
-    assert "pay need approval" in caplog.text
+    assert "pay needs approval" in caplog.text
 
 
 @pytest.mark.parametrize("approve", ["yes", b"yes", [7], [approves, lambda: True], {"who": approves}])
@@ -158,3 +158,30 @@ def test_where_aborted_calls_run_a_decision_and_a_queue_are_waited_for_all_the_s
         assert outcome.value == "paid 5 EUR"
 
     run(body)
+
+
+# --- what the host finds ---
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_what_a_handler_raised_is_the_outcomes_cause_and_nobody_elses(
+    together: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    error = ValueError("secret")
+
+    async def broken(request: ApprovalRequest) -> bool:
+        raise error
+
+    approve = all_of(broken, approves) if together else broken
+    outcome, trace = outcome_of(tool(pay, approval="human"), approve=approve)
+    assert (verdict(outcome), outcome.cause) == (("refused", "approval_denied", 0), error)
+    assert "secret" not in repr(outcome) + repr(trace.events) + caplog.text
+    assert "broken of pay raised ValueError" in caplog.text
+    with pytest.raises(ToolApprovalError) as caught:
+        outcome.unwrap()
+    assert caught.value.__cause__ is error
+
+
+def test_a_denial_that_is_meant_has_no_cause() -> None:
+    outcome, _ = outcome_of(tool(pay, approval=lambda request: False))  # type: ignore[misc]
+    assert (verdict(outcome), outcome.cause) == (("refused", "approval_denied", 0), None)

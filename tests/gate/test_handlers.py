@@ -6,7 +6,7 @@ import asyncio
 import functools
 import threading
 from collections.abc import Awaitable
-from typing import Any
+from typing import Any, cast
 from unittest.mock import AsyncMock, Mock
 
 import pytest
@@ -94,17 +94,27 @@ def test_the_hosts_function_runs_where_it_cannot_block_the_loop() -> None:
     assert run(body) == [True, False, True]
 
 
-def test_an_answer_that_is_no_decision_is_logged_by_its_type(caplog: pytest.LogCaptureFixture) -> None:
-    assert read("secret", "pay") == Blocked("not_a_bool")
-    assert read(Edit({"secret": object()}), "pay") == Blocked("invalid_edit")
-    assert [record.getMessage() for record in caplog.records] == [
-        "an approval handler of pay answered with a str (not_a_bool)",
-        "an approval handler of pay answered with a Edit (invalid_edit)",
+def decide(request: Any) -> None:
+    """A handler, for its name."""
+
+
+def test_an_answer_that_is_no_decision_is_logged_by_its_type_and_with_the_fix(caplog: pytest.LogCaptureFixture) -> None:
+    answers: list[Any] = ["secret", Reject, int, None, Edit({"secret": object()}), Edit(cast("Any", "secret"))]
+    assert [type(read(answer, "pay", decide)) for answer in answers] == [Blocked] * 6
+    assert [
+        message.removeprefix("the approval handler decide of pay answered with ") for message in caplog.messages
+    ] == [
+        "a value of type str; return True, False or a decision",
+        "the class Reject; return rf.Reject(...)",
+        "the class int; return True, False or a decision",
+        "a value of type NoneType; return True, False or a decision",
+        "an Edit whose arguments are no JSON values",
+        "an Edit without a mapping of arguments; return rf.Edit({...})",
     ]
 
 
 def test_a_decision_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
-    assert [read(answer, "pay") for answer in (True, Respond(5), Reject("secret"))] == [
+    assert [read(answer, "pay", decide) for answer in (True, Respond(5), Reject("secret"))] == [
         Allowed(),
         AnsweredWith(5),
         Blocked("denied", "secret"),
@@ -112,9 +122,18 @@ def test_a_decision_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.text == ""
 
 
-def test_a_failure_is_logged_by_its_class(caplog: pytest.LogCaptureFixture) -> None:
-    assert failed("pay", ValueError("secret")) == Blocked("handler_failed")
-    assert caplog.messages == ["an approval handler of pay raised ValueError"]
+@pytest.mark.parametrize(
+    ("handler", "name"),
+    [(decide, "decide"), (Desk(), "Desk"), (Desk().one, "Desk.one"), (functools.partial(decide, 5), "decide"),
+     (Mock(__qualname__=5), "Mock")],
+)  # fmt: skip
+def test_a_failure_is_logged_by_its_class_and_the_handlers_name(
+    handler: Any, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    error = ValueError("secret")
+    ruling = failed("pay", error, handler)
+    assert (ruling, ruling.cause) == (Blocked("handler_failed"), error)
+    assert caplog.messages == [f"the approval handler {name} of pay raised ValueError"]
 
 
 @pytest.mark.parametrize("wrap", [None, Respond, Edit])

@@ -117,7 +117,8 @@ def test_a_failing_handler_is_counted_and_the_others_hear_all_the_same(
     hub.emit(event(number=1))
     assert (numbers(seen), hub.statistics().failed) == ([1], 1)
     assert [record.getMessage() for record in caplog.records] == [
-        f"a handler of tool.called raised {type(error).__name__}"
+        "the handler test_a_failing_handler_is_counted_and_the_others_hear_all_the_same.<locals>.failing of tool.called "
+        f"raised {type(error).__name__}"
     ]
     assert "secret" not in caplog.text
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pydantic import field_serializer
+from pydantic import BaseModel, field_serializer, field_validator
 
 from ringfence.contract.tool import Tool
 from ringfence.errors import (
@@ -427,3 +427,48 @@ def test_a_gate_serves_several_loops() -> None:
         return (await of.call("pay", ARGS, origin=ORIGIN)).value
 
     assert [asyncio.run(body()) for _ in range(3)] == ["paid 5 EUR"] * 3
+
+
+# --- schemas that break ---
+
+
+class Judged(BaseModel):
+    """Its validator is broken."""
+
+    cents: int
+
+    @field_validator("cents")
+    @classmethod
+    def judge(cls, value: int) -> int:
+        raise KeyError("secret")
+
+
+class BrokenPair:
+    """A schema of another library whose validator raises, or answers in no known form."""
+
+    def __init__(self, error: Exception | None) -> None:
+        self.error = error
+
+    def validate(self, value: Any) -> Any:
+        if self.error is not None:
+            raise self.error
+        return 5
+
+    def json_schema(self, target: str, *, mode: str) -> dict[str, Any]:
+        return {"type": "object", "properties": {"cents": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize("schema", [Judged, BrokenPair(KeyError("secret")), BrokenPair(None)])
+def test_a_schema_that_breaks_is_not_the_callers_fault_and_the_host_finds_out_why(schema: Any) -> None:
+    outcome, _ = outcome_of(Tool("pay", "Pay.", schema, pay))
+    assert verdict(outcome) == ("refused", "invalid_input", 0)
+    assert outcome.error is not None
+    assert outcome.error.hint == "the tool's schema failed; tell the tool's author"
+    assert "secret" not in repr(outcome)
+    is_malformed = isinstance(schema, BrokenPair) and schema.error is None
+    assert isinstance(outcome.cause, KeyError) is not is_malformed
+
+
+def test_arguments_that_do_not_fit_have_no_cause() -> None:
+    outcome, _ = outcome_of(tool(pay), args={"cents": "x"})
+    assert (verdict(outcome), outcome.cause) == (("refused", "invalid_input", 0), None)

@@ -101,8 +101,9 @@ async def decide(
     if signal is not None and signal.aborted:
         return Aborted()
     if isinstance(who.tree, int):
-        code = answered(who.members[0], request, threads)
-        return await _bounded(code, request.tool, attempts, timeout, signal)
+        member = who.members[0]
+        code = answered(member, request, threads)
+        return await _bounded(code, request.tool, attempts, timeout, signal, member.handler)
     poll = Poll(who.members, who.tree, threads, attempts)
     try:
         decision = await _bounded(poll.run(request), request.tool, attempts, timeout, signal)
@@ -113,7 +114,12 @@ async def decide(
 
 
 async def _bounded(
-    code: Coroutine[Any, Any, Ruling], tool: str, attempts: Attempts, timeout: float | None, signal: Signal | None
+    code: Coroutine[Any, Any, Ruling],
+    tool: str,
+    attempts: Attempts,
+    timeout: float | None,
+    signal: Signal | None,
+    handler: object = None,
 ) -> Decision:
     """What the code decides, unless its time is up, or somebody else ends the question, before."""
     attempt = Attempt(code, attempts, timeout)
@@ -125,4 +131,4 @@ async def _bounded(
     except BaseException as error:
         if attempt.cancelled or isinstance(error, KeyboardInterrupt):
             raise
-        return failed(tool, error)
+        return failed(tool, error, handler)

@@ -42,7 +42,7 @@ async def ask(call: LiveCall, means: Means) -> Event:
         raise
     except BaseException as error:  # noqa: BLE001  (the user's types may refuse to be copied or read; then nobody can judge them)
         _log.warning("the arguments of %s cannot be shown: %s", call.name, class_name(error))
-        return _denied(call, "handler_failed")
+        return _denied(call, "handler_failed", cause=error)
     until = None if means.approval_timeout is None else asyncio.get_running_loop().time() + means.approval_timeout
     watch = call.watch
     if watch is not None:
@@ -99,16 +99,16 @@ async def _event(
             return await _edited(call, entry, args, means, until)
         case AnsweredWith(value):
             return await _responded(call, entry, value, means, until)
-        case Blocked(reason, text):
-            return _denied(call, reason, text)
+        case Blocked(reason, text, cause):
+            return _denied(call, reason, text, cause)
         case Expired() | Aborted() | Interrupted():
             return decision
         case _:
             assert_never(decision)
 
 
-def _denied(call: LiveCall, reason: str, text: str = "") -> Denied:
-    call.reason, call.said = reason, text
+def _denied(call: LiveCall, reason: str, text: str = "", cause: BaseException | None = None) -> Denied:
+    call.reason, call.said, call.cause = reason, text, cause
     return Denied(reason, text)
 
 
@@ -141,7 +141,7 @@ async def _edited(call: LiveCall, entry: Entry, args: bytes, means: Means, until
         raise
     except BaseException as error:  # noqa: BLE001  (a schema that is not ours may raise anything)
         _log.warning("an approver's edit of %s was not accepted: its schema raised %s", call.name, class_name(error))
-        return _denied(call, "invalid_edit")
+        return _denied(call, "invalid_edit", cause=error)
     call.data, call.value, call.edited = args, value, values.parse(args, BUDGET)
     return Granted(edited=True)
 
@@ -163,7 +163,7 @@ async def _responded(call: LiveCall, entry: Entry, value: object, means: Means, 
     except BaseException as error:  # noqa: BLE001  (besides ValueRefused, whatever the value or a schema raises)
         _log.warning("an approver's response for %s does not fit: %s", call.name, class_name(error))
         discard(value)
-        return _denied(call, "invalid_response")
+        return _denied(call, "invalid_response", cause=error)
     call.result, call.encoded = result, encoded
     return Responded()
 

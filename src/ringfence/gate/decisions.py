@@ -8,7 +8,7 @@ another because it stands before it. Called by `gate.approval`. Pure.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, assert_never, cast
 
 from ringfence import values
@@ -48,6 +48,8 @@ class Blocked:
     reason: Reason
     text: str = ""
     """What the person or policy that denied it has to say to the caller."""
+    cause: BaseException | None = field(default=None, compare=False)
+    """What a handler raised, for the host only."""
 
 
 Ruling = Allowed | AllowedWith | AnsweredWith | Blocked
@@ -67,7 +69,8 @@ _Known = tuple[int, Ruling]
 """A ruling, and the position of the answer with which it became known."""
 
 _BUDGET: Final = ValueBudget()
-_CLASSES: Final = frozenset({Approve, Edit, Reject, Respond})
+DECISIONS: Final = frozenset({Approve, Edit, Reject, Respond})
+"""The classes of decisions."""
 _ANSWER: Final = PydanticOutput(UNDECLARED, "Respond")
 
 
@@ -77,7 +80,7 @@ def judge(answer: object) -> Ruling:
         return Allowed()
     if answer is False:
         return Blocked("denied")
-    if type(answer) not in _CLASSES:  # a subclass may mean anything
+    if type(answer) not in DECISIONS:  # a subclass may mean anything
         return Blocked("not_a_bool")
     match answer:
         case Approve():

@@ -7,6 +7,7 @@ brings text of the tool's own; any other exception shows as its class and the ca
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -14,6 +15,9 @@ from ringfence.contract.names import suggest
 from ringfence.errors import CODES, ErrorInfo, Family, Issue, SandboxFault, Status, ToolError, ToolTimeoutError
 from ringfence.limits import ValueBudget
 from ringfence.values import ValueRefused, check_exact
+
+BROKEN: Final = "validator_error"
+"""Code of an issue that is the schema's own fault, as `contract.issues` writes it."""
 
 MAX_TEXT: Final = 4_096
 """Characters of a tool's own text (second seed, "Error Handling in Tool Handlers")."""
@@ -39,8 +43,24 @@ _DENIALS: Final[Mapping[str, tuple[str, str | None]]] = {
 
 def class_name(error: BaseException) -> str:
     """The exception's class, unless its name is not one that Python source could give."""
-    name = type(error).__name__
-    return name if name.isidentifier() and len(name) <= _SHOWN_NAME else "Exception"
+    return class_name_of(type(error), "Exception")
+
+
+def class_name_of(kind: type[Any], otherwise: str = "object") -> str:
+    """The same of any class."""
+    name = kind.__name__
+    return name if name.isidentifier() and len(name) <= _SHOWN_NAME else otherwise
+
+
+def code_name(code: object) -> str:
+    """The name of the host's own function or class, for logs: `Desk.approve`. No value of an attribute gets in."""
+    inner = cast("object", code.func) if isinstance(code, functools.partial) else code  # type: ignore[reportUnknownMemberType]
+    kinds: tuple[object, ...] = (inner, type(inner))
+    for named in kinds:
+        name = getattr(named, "__qualname__", None)
+        if isinstance(name, str) and name and name.isprintable():
+            return name[:_SHOWN_CODE]
+    return "a handler"
 
 
 def shown_name(name: object) -> str:
@@ -67,7 +87,15 @@ def unknown_tool(name: object, known: Iterable[str]) -> ErrorInfo:
 
 
 def invalid_input(tool: str, issues: Sequence[Issue]) -> ErrorInfo:
-    """The arguments do not fit the schema."""
+    """The arguments do not fit the schema, or the schema itself is broken, which no other arguments mend."""
+    broken = next((issue for issue in issues if issue["code"] == BROKEN), None)
+    if broken is not None:
+        return ErrorInfo(
+            code="invalid_input",
+            message=f"{tool}: the arguments could not be checked: {broken['message']}",
+            hint="the tool's schema failed; tell the tool's author",
+            issues=tuple(issues),
+        )
     shown = [f"{issue['path'] or 'arguments'}: {issue['message']}" for issue in issues[:_SHOWN_ISSUES]]
     more = f"; and {len(issues) - _SHOWN_ISSUES} more" if len(issues) > _SHOWN_ISSUES else ""
     places = ", ".join(dict.fromkeys(issue["path"] or "the arguments" for issue in issues[:_SHOWN_ISSUES]))

@@ -16,8 +16,8 @@ from typing import Any, Final, Literal
 
 from ringfence.contract.calling import is_async
 from ringfence.errors import ConfigError
-from ringfence.gate.decisions import Blocked, Ruling, judge
-from ringfence.gate.explain import class_name
+from ringfence.gate.decisions import DECISIONS, Blocked, Ruling, judge
+from ringfence.gate.explain import class_name, class_name_of, code_name
 from ringfence.ports import ApprovalHandler, ApprovalInfo, ApprovalRequest, Edit, Respond
 from ringfence.threads import DaemonThreads
 
@@ -74,22 +74,41 @@ def called(member: Member, request: ApprovalRequest, threads: DaemonThreads) -> 
 
 async def answered(member: Member, request: ApprovalRequest, threads: DaemonThreads) -> Ruling:
     """What the handler's answer means. Raises what the handler raises."""
-    return read(await called(member, request, threads), request.tool)
+    return read(await called(member, request, threads), request.tool, member.handler)
 
 
-def read(answer: object, tool: str) -> Ruling:
-    """What an answer means; one that is no decision is logged by its type."""
+def read(answer: object, tool: str, handler: object) -> Ruling:
+    """What an answer means; one that is no decision is logged by its type, and with it what to write."""
     ruling = judge(answer)
     if isinstance(ruling, Blocked) and ruling.reason != "denied":
-        _log.warning("an approval handler of %s answered with a %s (%s)", tool, type(answer).__name__, ruling.reason)
+        _log.warning(
+            "the approval handler %s of %s answered with %s", code_name(handler), tool, _mistake(answer, ruling)
+        )
         discard(answer)
     return ruling
 
 
-def failed(tool: str, error: BaseException) -> Blocked:
-    """What it means that a handler, or copying something for it, raised."""
-    _log.warning("an approval handler of %s raised %s", tool, class_name(error))
-    return Blocked("handler_failed")
+def _mistake(answer: object, ruling: Blocked) -> str:
+    if ruling.reason == "invalid_edit":
+        return "an Edit whose arguments are no JSON values"
+    if isinstance(answer, type):
+        name = class_name_of(answer)
+        fix = (
+            f"return rf.{name}(...)" if any(answer is one for one in DECISIONS) else "return True, False or a decision"
+        )
+        return f"the class {name}; {fix}"
+    if type(answer) is Edit:
+        return "an Edit without a mapping of arguments; return rf.Edit({...})"
+    return f"a value of type {class_name_of(type(answer))}; return True, False or a decision"
+
+
+def failed(tool: str, error: BaseException, handler: object = None) -> Blocked:
+    """What it means that a handler, or copying something for it (None), raised."""
+    if handler is None:
+        _log.warning("the question about %s could not be copied for its approval handlers: %s", tool, class_name(error))
+    else:
+        _log.warning("the approval handler %s of %s raised %s", code_name(handler), tool, class_name(error))
+    return Blocked("handler_failed", cause=error)
 
 
 def discard(answer: object) -> None:

@@ -25,6 +25,7 @@ from typing import Any, Final
 from ringfence.contract.calling import is_async
 from ringfence.errors import ConfigError
 from ringfence.events import EVENT_TYPES, SEED_TYPES, Event
+from ringfence.gate.explain import class_name, code_name
 from ringfence.gate.slots import outside
 
 Handler = Callable[[Event], Awaitable[object] | object]
@@ -148,10 +149,10 @@ class EventHub:
         """Count a delivery that was given up."""
         self.dropped += 1
 
-    def fail(self, event_type: str, error: BaseException) -> None:
+    def fail(self, event_type: str, error: BaseException, handler: object) -> None:
         """Count a handler's exception. Its text stays out of the log: handlers see session ids and more."""
         self.failed += 1
-        _log.warning("a handler of %s raised %s", event_type, type(error).__name__)
+        _log.warning("the handler %s of %s raised %s", code_name(handler), event_type, class_name(error))
 
     def _refuse_when_closed(self) -> None:
         if self._closed:
@@ -343,7 +344,7 @@ class _HandlerSubscriber:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  (a handler may raise anything)
-            self._hub.fail(event.type, error)
+            self._hub.fail(event.type, error, self._handler)
             return
         if pending is not None:
             self._enqueue(event, pending)
@@ -420,7 +421,9 @@ class _HandlerSubscriber:
                     raise  # the delivery is being closed
                 if isinstance(error, asyncio.CancelledError) and me is not None and me.cancelling():
                     raise
-                self._hub.fail(event.type, error)  # also a cancellation of its own: nobody cancelled the delivery
+                self._hub.fail(
+                    event.type, error, self._handler
+                )  # also a cancellation of its own: nobody cancelled the delivery
 
 
 _Subscriber = _HandlerSubscriber | _StreamSubscriber

@@ -85,7 +85,7 @@ class Poll:
             if self._known.done():
                 discard(answer)
                 return
-            ruling = read(answer, request.tool)
+            ruling = read(answer, request.tool, member.handler)
         except KeyboardInterrupt as error:
             if self._known.done():
                 raise
@@ -94,7 +94,7 @@ class Poll:
         except BaseException as error:  # noqa: BLE001  (a handler may raise anything, at once or later)
             if self._known.done():
                 return
-            ruling = failed(request.tool, error)
+            ruling = failed(request.tool, error, member.handler)
         self._heard.append((number, ruling))
         if (known := outcome(self._tree, self._heard)) is not None:
             self._known.set_result(known)

@@ -170,7 +170,8 @@ class Gate:
             )
         silent = [name for name, entry in self._entries.items() if entry.plan.asks and entry.approver is None]
         if silent:
-            _log.warning("%s need approval, and approve= is not set: every call will be denied", ", ".join(silent))
+            need = "needs" if len(silent) == 1 else "need"
+            _log.warning("%s %s approval, and approve= is not set: every call will be denied", ", ".join(silent), need)
         self._started = True
 
     def call(
@@ -261,7 +262,7 @@ class Gate:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  (a schema that is not ours may raise anything)
-            call.refusal = _invalid(call.name, error)
+            call.refusal = _invalid(call, error)
         else:
             return _VALIDATED
         return _INVALID
@@ -273,7 +274,7 @@ class Gate:
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  (the same)
-            call.refusal = _invalid(call.name, error)
+            call.refusal = _invalid(call, error)
             return Invalid()
         if ended is not None:
             return Interrupted() if isinstance(ended, Interrupted) else Aborted()
@@ -452,9 +453,12 @@ def _approver(approve: object) -> Approver | None:
     return approver(approve, "approve") if approve is not None else None
 
 
-def _invalid(tool: str, error: BaseException) -> ErrorInfo:
-    """Why arguments do not fit, in the words of their schema, if it has any."""
+def _invalid(call: LiveCall, error: BaseException) -> ErrorInfo:
+    """Why arguments do not fit, in the words of their schema, if it has any. What broke in it is for the host to see."""
     if isinstance(error, InvalidInput):
-        return explain.invalid_input(tool, error.issues)
+        if any(issue["code"] == explain.BROKEN for issue in error.issues):
+            call.cause = error.__cause__ or error.__context__
+        return explain.invalid_input(call.name, error.issues)
+    call.cause = error
     reason = f"the validator raised {explain.class_name(error)}"
-    return explain.invalid_input(tool, [Issue(path="", message=reason, code="validator")])
+    return explain.invalid_input(call.name, [Issue(path="", message=reason, code=explain.BROKEN)])
