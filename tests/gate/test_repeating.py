@@ -169,6 +169,31 @@ def test_the_total_bounds_attempts_and_pauses_together() -> None:
         outcome.unwrap()
 
 
+@pytest.mark.parametrize(
+    ("durations", "options", "attempts", "hint"),
+    [
+        ([1.0, 1.0], {"backoff": 2.5, "total_timeout": 3.0}, 1, "total_timeout=3 ended it after 1 of 6 attempts"),
+        ([2.0, 9.0], {"total_timeout": 4.5, "effect": "read"}, 2, "total_timeout=4.5 ended it after 2 of 6 attempts"),
+        (
+            [2.0, 9.0],
+            {"total_timeout": 4.0, "effect": "write", "idempotent": True},
+            2,
+            "total_timeout=4 ended it after 2 of 6 attempts; it may have taken effect: find out before calling it again",
+        ),
+    ],
+)
+def test_what_the_total_ended_says_so(durations: list[float], options: Any, attempts: int, hint: str) -> None:
+    outcome, _, _ = timed(execute=lasting(durations), retries=5, **options)
+    assert (outcome.attempts, outcome.error and outcome.error.hint) == (attempts, hint)
+
+
+def test_what_used_up_its_attempts_or_its_own_timeout_was_not_ended_by_the_total() -> None:
+    outcome, _, _ = timed(execute=lasting([0.1, 0.1]), retries=1, total_timeout=60.0, effect="read")
+    assert (outcome.attempts, outcome.error and outcome.error.hint) == (2, None)
+    outcome, _, _ = timed(execute=lasting([9.0]), timeout=1.0, total_timeout=60.0, effect="read")
+    assert (outcome.attempts, outcome.error and outcome.error.hint) == (1, None)
+
+
 def test_the_smaller_limit_ends_an_attempt_and_says_which_it_was() -> None:
     outcome, _, took = timed(execute=lasting([9.0]), timeout=2.0, total_timeout=5.0)
     assert (took, outcome.error and outcome.error.message) == (

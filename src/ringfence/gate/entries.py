@@ -133,6 +133,8 @@ class LiveCall(msgspec.Struct, kw_only=True, eq=False):
     """Its turn among the calls of a limited tool."""
     until: float | None = None
     """When the time for all attempts is up, by the gate's clock; None before the first, and without such a limit."""
+    is_late: bool = False
+    """The time for all attempts ended it, where another attempt was left or the last one was not over."""
     cause: BaseException | None = None
     """The exception behind the last failure."""
     cancelled: BaseException | None = None

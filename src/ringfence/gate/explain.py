@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from ringfence.contract.names import suggest
@@ -149,6 +150,12 @@ def too_slow(tool: str, timeout: float | None, total: float | None) -> str:
     if timeout is not None:
         return f"{tool} took longer than {timeout:g} s, the timeout of one attempt"
     return f"{tool} took longer than {total:g} s, the total_timeout of all its attempts"
+
+
+def ended_by_total(error: ErrorInfo, total: float, attempts: int, most: int) -> ErrorInfo:
+    """The same error, with what kept further attempts from being made."""
+    late = f"total_timeout={total:g} ended it after {attempts} of {most} {'attempt' if most == 1 else 'attempts'}"
+    return replace(error, hint=late if error.hint is None else f"{late}; {error.hint}")
 
 
 def stopped(tool: str, code: str, status: Status) -> ErrorInfo:

@@ -93,6 +93,7 @@ async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
     except Stopped as stopped:
         if stopped.why is not Stop.EXPIRED:
             return Interrupted()
+        call.is_late = timeout is not tool.timeout
         text = explain.too_slow(tool.name, tool.timeout if timeout is tool.timeout else None, tool.total_timeout)
         call.cause = ToolTimeoutError(text, code="tool_timeout")
         return TimedOut()
@@ -167,7 +168,9 @@ def _pause(call: LiveCall, tool: Tool[..., Any], number: int, error: BaseExcepti
     if tool.retry_on is not None and not _is_wanted(tool, error):
         return None
     left = None if call.until is None else call.until - means.clock()
-    return pause_after(number, tool.backoff, left=left, chance=0.0 if tool.backoff is None else means.chance())
+    pause = pause_after(number, tool.backoff, left=left, chance=0.0 if tool.backoff is None else means.chance())
+    call.is_late = pause is None
+    return pause
 
 
 def _is_wanted(tool: Tool[..., Any], error: BaseException) -> bool:

@@ -435,7 +435,11 @@ class Gate:
                 return explain.stopped(call.name, done.code, done.status)
             case _:
                 cause = call.cause if call.cause is not None else RuntimeError()
-                return explain.failed(call.name, done.code, done.status, cause, call.call_id, done.attempts)
+                error = explain.failed(call.name, done.code, done.status, cause, call.call_id, done.attempts)
+                tool = call.entry.tool if call.entry is not None else None
+                if call.is_late and tool is not None and tool.total_timeout is not None:
+                    return explain.ended_by_total(error, tool.total_timeout, done.attempts, tool.retries + 1)
+                return error
 
 
 def _first_step(entry: Entry | None, event: Event) -> Step:

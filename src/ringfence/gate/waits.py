@@ -111,7 +111,8 @@ async def paused(call: LiveCall, seconds: float, means: Means) -> Event:
         return Interrupted()
     if signal is not None and signal.aborted:
         return Aborted()
-    return Expired() if call.until is not None and means.clock() >= call.until else Woke()
+    call.is_late = call.until is not None and means.clock() >= call.until
+    return Expired() if call.is_late else Woke()
 
 
 async def _awaiting(code: Awaitable[Any]) -> Any:
