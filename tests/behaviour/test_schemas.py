@@ -378,13 +378,13 @@ def bomb(levels: int) -> dict[str, Any]:
 
 @requirement("B8")
 def test_a_schema_that_grows_without_bound_costs_little() -> None:
-    began = time.monotonic()
+    began = time.process_time()
     made = registered(bomb(25))
     if made is not None:
         assert len(json.dumps(made.input.json_schema())) < 1_000_000
         assert ending(call(made, args={"root": {"a": {}}})[0]) == ("succeeded", None, 1)
         assert ending(call(made, args={"root": 7})[0]) == ("refused", "invalid_input", 0)
-    assert time.monotonic() - began < 2.0
+    assert time.process_time() - began < 2.0
 
 
 @requirement("B8")
@@ -466,9 +466,9 @@ class Mail(BaseModel):
 def test_no_pattern_makes_judging_an_argument_take_for_ever(kind: str) -> None:
     schema: Any = Mail if kind == "model" else raw({"to": {"type": "string", "pattern": SLOW}}, required=["to"])
     made = tool(schema)
-    began = time.monotonic()
+    began = time.process_time()
     outcome, _ = call(made, args={"to": "a" * 30_000})
-    assert (ending(outcome), time.monotonic() - began < 2.0) == (("refused", "invalid_input", 0), True)
+    assert (ending(outcome), time.process_time() - began < 2.0) == (("refused", "invalid_input", 0), True)
     assert ending(call(made, args={"to": "ada@corp.com"})[0]) == ("succeeded", None, 1)
 
 

@@ -207,6 +207,15 @@ def test_issues_are_the_validators_without_the_value() -> None:
     ]
 
 
+@pytest.mark.parametrize("data", [b"null", b'""', b"[1]", b"true", b"0"])
+def test_what_is_no_object_never_reaches_the_validator(data: bytes) -> None:
+    pair = Pair()
+    with pytest.raises(InvalidInput) as caught:
+        PairInput(pair, "input").validate(data)
+    assert caught.value.issues == ({"path": "", "message": "should be an object", "code": "type"},)
+    assert pair.seen == []
+
+
 def test_issues_are_bounded_in_number_and_length() -> None:
     many = found(Pair({"issues": [{"message": f"{at} " + "m" * 9_000, "path": "p" * 9_000} for at in range(5_000)]}))
     assert (len(many), len(json.dumps(many)) < 20_000) == (MAX_ISSUES + 1, True)

@@ -181,20 +181,19 @@ def test_no_fallback_begins_while_the_gate_closes(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(closing_module, "STOPPED_GRACE", 0.5)
 
     async def body() -> None:
-        entered, fallbacks = asyncio.Event(), list[BaseException]()
+        unwinds, fallbacks = asyncio.Event(), list[BaseException]()
 
         async def execute(args: Amount) -> None:
             try:
-                entered.set()
                 await asyncio.Event().wait()
             except asyncio.CancelledError:
-                await asyncio.sleep(0.02)  # the gate closes meanwhile
+                unwinds.set()
+                await asyncio.sleep(0.1)  # the gate closes meanwhile
                 raise
 
         of = gate(tool(execute, timeout=0.02, on_error=fallbacks.append))
         call = asyncio.create_task(of.call("pay", ARGS, origin=ORIGIN))
-        await entered.wait()
-        await asyncio.sleep(0.03)
+        await unwinds.wait()
         await of.aclose(drain=0.001)
         assert (verdict(await call), fallbacks) == (("unknown", "interrupted", 1), [])
 

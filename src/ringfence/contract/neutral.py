@@ -89,6 +89,8 @@ class PairInput(InputSchema):
     def validate(self, data: bytes) -> Any:
         """See `ports.InputSchema.validate`."""
         value = parsed(data)
+        if not isinstance(value, dict):  # the published root is an object, whatever the validator would make of this
+            raise InvalidInput((Issue(path="", message="should be an object", code="type"),))
         answer = _asked(self._pair, value)
         if isinstance(answer, Unfinished):
             return answer
