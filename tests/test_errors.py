@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 from collections.abc import MutableMapping
 from typing import Any, cast
 
@@ -89,3 +91,33 @@ def test_a_tools_own_error_keeps_text_code_and_data() -> None:
     error = ToolError("sold out", code="SOLD_OUT", data={"left": 0})
     assert (str(error), error.text, error.code, error.data) == ("sold out", "sold out", "SOLD_OUT", {"left": 0})
     assert not isinstance(error, RingfenceError)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConfigError("wrong", hint="right"),
+        ToolSandboxRequiredError("none", hint="give one"),
+        ToolValidationError("no fit", [ISSUE]),
+        ToolApprovalError("no", code="approval_denied"),
+        ToolTimeoutError("late", code="tool_timeout"),
+        SandboxFault("gone", code="sandbox_crashed"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_exception_travels_between_processes(error: RingfenceError) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), vars(again), again.info()) == (type(error), str(error), vars(error), error.info())
+
+
+def test_an_error_can_be_written_as_json() -> None:
+    error = ErrorInfo(code="invalid_input", message="no fit", issues=(ISSUE,))
+    assert json.loads(json.dumps(error.as_dict())) == {
+        "code": "invalid_input",
+        "message": "no fit",
+        "hint": None,
+        "name": None,
+        "line": None,
+        "issues": [dict(ISSUE)],
+        "data": {},
+    }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
 from collections.abc import MutableMapping
 from types import MappingProxyType
 from typing import Any, cast
@@ -57,3 +60,16 @@ def test_the_table_tells_what_an_event_may_not_be(kind: Any, tool: Any, meta: An
 
 def test_an_event_whose_meta_could_be_changed_is_told() -> None:
     assert faults(Event("tool.called", "pay", "s", {"attempt": 1})) == ["tool.called: meta can be changed"]
+
+
+def test_an_event_can_be_written_as_json_copied_and_sent_between_processes() -> None:
+    event = Event("tool.called", "pay", "s", MappingProxyType({"attempt": 1}))
+    assert json.loads(json.dumps(event.as_dict())) == {
+        "type": "tool.called",
+        "tool": "pay",
+        "session_id": "s",
+        "meta": {"attempt": 1},
+    }
+    for again in (copy.deepcopy(event), pickle.loads(pickle.dumps(event))):
+        assert again == event
+        assert type(again.meta) is MappingProxyType

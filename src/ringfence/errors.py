@@ -9,7 +9,7 @@ run, three rest on the guest's word and can only fail its own run: `script_rejec
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypedDict
@@ -118,6 +118,13 @@ class ErrorInfo:
     issues: tuple[Issue, ...] = ()
     data: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain values, for a log or a document."""
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {
+            "issues": [dict(issue) for issue in self.issues],
+            "data": dict(self.data),
+        }
+
     def __str__(self) -> str:
         place = f" at line {self.line}" if self.line is not None else ""
         fix = f"\n  fix: {self.hint}" if self.hint else ""
@@ -133,9 +140,19 @@ class RingfenceError(Exception):
         self.message = message
         self.hint = hint
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """So that it travels between processes; what `__init__` takes by name does not pass through `args`."""
+        return _revived, (type(self), self.args, self.__dict__)
+
     def info(self) -> ErrorInfo:
         """The same as data."""
         return ErrorInfo(code=self.code, message=self.message, hint=self.hint, name=type(self).__name__)
+
+
+def _revived(kind: type[RingfenceError], args: tuple[Any, ...], attributes: dict[str, Any]) -> RingfenceError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
 
 
 class ConfigError(RingfenceError, TypeError, ValueError):

@@ -103,3 +103,15 @@ class Event(msgspec.Struct, frozen=True):
     session_id: str
     meta: Mapping[str, Any] = MappingProxyType({})
     """Read-only; `META` says which keys there may be. Durations are seconds."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain JSON values, for a log: `type`, `tool`, `session_id`, `meta`."""
+        return {"type": self.type, "tool": self.tool, "session_id": self.session_id, "meta": dict(self.meta)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A read-only mapping cannot be copied or pickled, so its contents are."""
+        return _revived, tuple(self.as_dict().values())
+
+
+def _revived(kind: EventType, tool: str | None, session_id: str, meta: dict[str, Any]) -> Event:
+    return Event(kind, tool, session_id, MappingProxyType(meta))

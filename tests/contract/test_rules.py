@@ -11,6 +11,7 @@ from ringfence.contract.rules import (
     MAX_DESCRIPTION,
     check_approval,
     check_description,
+    check_retry_on,
     check_sandbox,
     check_tags,
     one_of,
@@ -116,3 +117,15 @@ def test_what_a_driver_has_besides_must_be_callable(member: str) -> None:
     setattr(bare, member, None)
     error = config_error(check_sandbox, bare, "tool 'x'")
     assert error.message == f"tool 'x': {member} of the sandbox 'bare' must be a method, or be left out"
+
+
+def test_a_question_about_a_retry_is_answered_at_once() -> None:
+    async def later(error: BaseException) -> bool:
+        del error
+        return True
+
+    error = config_error(check_retry_on, later, "tool 'x'")
+    assert (error.message, error.hint) == (
+        "tool 'x': retry_on must answer at once, so it cannot be asynchronous",
+        "write a def",
+    )

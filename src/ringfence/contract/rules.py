@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 from typing_extensions import TypedDict
 
 from ringfence.contract.backoff import Backoff
+from ringfence.contract.calling import is_async
 from ringfence.contract.names import suggest
 from ringfence.errors import ConfigError
 from ringfence.limits import KIB, parse_count, parse_seconds, parse_size
@@ -90,8 +91,12 @@ def check_approval(value: object, label: str) -> Approval:
 
 
 def check_retry_on(value: object, label: str) -> RetryOn | None:
-    if value is None or _are_exceptions(value) or (callable(value) and not isinstance(value, type)):
+    if value is None or _are_exceptions(value):
         return cast("RetryOn | None", value)
+    if callable(value) and is_async(value):
+        raise ConfigError(f"{label}: retry_on must answer at once, so it cannot be asynchronous", hint="write a def")
+    if callable(value) and not isinstance(value, type):
+        return cast("RetryOn", value)
     raise ConfigError(
         f"{label}: retry_on must be an exception class, a tuple of them, or a function, not {value!r:.60}",
         hint="write retry_on=(ConnectionError, TimeoutError)",
