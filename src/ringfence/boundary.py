@@ -164,7 +164,7 @@ class Boundary:
             return await enclave.run(source, inputs, session_id=session_id, principal=principal)
 
     def on(self, types: Filter, handler: Handler) -> Callable[[], None]:
-        """Call `handler(event)` with events of one type, of several, or (None) of the seed's five.
+        """Call `handler(event)` with events of one type, of several, of all (`"*"`), or (None) of the seed's five.
 
         Events carry no arguments and no results. A handler's failure changes nothing. An asynchronous handler has a
         bounded queue; a synchronous one is called on the spot and must not block.

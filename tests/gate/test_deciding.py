@@ -185,3 +185,16 @@ def test_what_a_handler_raised_is_the_outcomes_cause_and_nobody_elses(
 def test_a_denial_that_is_meant_has_no_cause() -> None:
     outcome, _ = outcome_of(tool(pay, approval=lambda request: False))  # type: ignore[misc]
     assert (verdict(outcome), outcome.cause) == (("refused", "approval_denied", 0), None)
+
+
+def test_an_answer_that_the_others_refused_is_discarded() -> None:
+    async def later() -> str:
+        return "never awaited"
+
+    unused = later()
+    outcome, _ = outcome_of(
+        tool(pay, approval="human"), approve=all_of(lambda request: Respond(unused), approves)  # type: ignore[misc]
+    )  # fmt: skip
+    assert verdict(outcome) == ("refused", "approval_denied", 0)
+    with pytest.raises(RuntimeError, match="cannot reuse already awaited coroutine"):
+        unused.send(None)

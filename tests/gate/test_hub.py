@@ -594,3 +594,29 @@ def test_an_iterator_may_be_collected_while_the_hub_is_busy() -> None:
         gc.collect()
     assert hub.statistics().subscribers == 0
     assert not hub.wanted
+
+
+# --- what can be asked for ---
+
+
+@pytest.mark.parametrize("types", ["*", ["*"], ["tool.called", "*"]])
+def test_a_star_means_every_type(types: Any) -> None:
+    hub = EventHub()
+    hub.on(types, print)
+    assert set(hub.wanted) == EVENT_TYPES
+    hub.events(types)
+
+
+@pytest.mark.parametrize("types", [5, print, object(), [["x"]], [5], "tool.*", ["*", "tool.call"], b"tool.called"])
+def test_what_is_no_type_is_a_configuration_error(types: Any) -> None:
+    hub = EventHub()
+    with pytest.raises(ConfigError):
+        hub.on(types, print)
+    with pytest.raises(ConfigError):
+        hub.events(types)
+
+
+def test_swapped_arguments_are_named() -> None:
+    swapped: Any = print
+    with pytest.raises(ConfigError, match=r"the order is on\(types, handler\)"):
+        EventHub().on(swapped, "tool.called")  # type: ignore[arg-type]

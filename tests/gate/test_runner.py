@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, field_serializer, field_validator
 
+from ringfence.contract.context import ToolContext
 from ringfence.contract.tool import Tool
 from ringfence.errors import (
     ConfigError,
@@ -19,6 +20,7 @@ from ringfence.errors import (
 )
 from ringfence.ports import ApprovalRequest, Origin, Position
 from ringfence.sandbox.local_unsafe import local
+from ringfence.testing import FakeClock
 from ringfence.values import digest
 from tests.gate.kit import ARGS, ORIGIN, Amount, Trace, failing, gate, outcome_of, pay, run, tool, verdict, yes
 
@@ -472,3 +474,17 @@ def test_a_schema_that_breaks_is_not_the_callers_fault_and_the_host_finds_out_wh
 def test_arguments_that_do_not_fit_have_no_cause() -> None:
     outcome, _ = outcome_of(tool(pay), args={"cents": "x"})
     assert (verdict(outcome), outcome.cause) == (("refused", "invalid_input", 0), None)
+
+
+@pytest.mark.parametrize("clock", [5, None, FakeClock, lambda: "now", lambda: True])
+def test_what_tells_no_seconds_is_no_clock(clock: Any) -> None:
+    with pytest.raises(ConfigError, match="clock must be a function that tells seconds"):
+        gate(tool(pay), clock=clock)
+
+
+def test_a_share_that_is_no_number_is_none() -> None:
+    async def execute(ctx: ToolContext) -> None:
+        ctx.progress(float("nan"))
+
+    _, trace = outcome_of(Tool.from_function(execute, name="pay", description="Pay."), args={})
+    assert [event.meta["fraction"] for event in trace.events if event.type == "tool.progress"] == [0.0]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import inspect
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -57,3 +60,22 @@ def test_everything_is_documented(name: str) -> None:
             if not (inspect.getdoc(value) or "").strip()
         ]
         assert not bare, name
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: rf.testing.EventRecorder(cast("Any", 5)), "EventRecorder listens to a boundary or an enclave, not to 5"),
+        (lambda: rf.testing.EventRecorder(cast("Any", rf.Boundary)), "EventRecorder listens to"),
+        (lambda: rf.testing.ScriptedApprover(cast("Any", True)), "ScriptedApprover takes a list, not True"),
+        (lambda: rf.testing.ScriptedDriver(cast("Any", "yes")), "ScriptedDriver takes a list, not 'yes'"),
+        (lambda: rf.testing.ScriptedDriver(cast("Any", ["yes"])), "'yes' is no step of a driver"),
+        (lambda: rf.testing.ScriptedDriver([cast("Any", rf.testing.After(1.0, True))]), "True is no step of a driver"),
+        (lambda: asyncio.run(rf.testing.check_driver(cast("Any", rf.local(unsafe=True)))), "check_driver takes a function"),
+        (lambda: asyncio.run(rf.testing.check_driver(cast("Any", None))), "check_driver takes a function"),
+    ],
+)  # fmt: skip
+def test_what_is_given_wrongly_is_said_at_once(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(rf.ConfigError) as caught:
+        make()
+    assert caught.value.message.startswith(message)

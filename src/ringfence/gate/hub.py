@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MethodType
-from typing import Any, Final
+from typing import Final, cast
 
 from ringfence.contract.calling import is_async
 from ringfence.errors import ConfigError
@@ -30,7 +30,10 @@ from ringfence.gate.slots import outside
 
 Handler = Callable[[Event], Awaitable[object] | object]
 Filter = str | Iterable[str] | None
-"""One type, several, or None for the seed's five."""
+"""One type, several, `"*"` for all, or None for the seed's five."""
+
+ALL: Final = "*"
+"""Every type."""
 
 QUEUE: Final = 1_000
 """Events that wait for one asynchronous handler or one iterator."""
@@ -442,15 +445,23 @@ def _discard(awaitable: Awaitable[object] | None) -> None:
         awaitable.close()
 
 
-def _types(types: Filter) -> frozenset[str]:
+def _types(types: object) -> frozenset[str]:
     if types is None:
         return SEED_TYPES
-    given: tuple[Any, ...] = (types,) if isinstance(types, str) else tuple(types)
+    if not isinstance(types, Iterable):
+        hint = "the order is on(types, handler)" if callable(types) else 'write "tool.failed", a list of types, or "*"'
+        raise ConfigError(f"event types are words, not {type(types).__name__}", hint=hint)
+    given: tuple[object, ...] = (types,) if isinstance(types, str) else tuple(cast("Iterable[object]", types))
+    wanted: set[str] = set()
     for kind in given:
-        if kind not in EVENT_TYPES:
-            near = difflib.get_close_matches(str(kind), sorted(EVENT_TYPES), 1)
+        if type(kind) is str and kind == ALL:
+            wanted |= EVENT_TYPES
+        elif type(kind) is str and kind in EVENT_TYPES:
+            wanted.add(kind)
+        else:
+            near = difflib.get_close_matches(str(kind), sorted(EVENT_TYPES), 1) if isinstance(kind, str) else []
             raise ConfigError(
-                f"no event type {kind!r}",
+                f"no event type {kind!r:.60}",
                 hint=f"did you mean {near[0]!r}?" if near else f"the types are {', '.join(sorted(EVENT_TYPES))}",
             )
-    return frozenset(given)
+    return frozenset(wanted)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from ringfence.gate.attempt import STOPPED_GRACE, Attempts
-from ringfence.gate.decisions import Panel, Ruling, outcome
+from ringfence.gate.decisions import AnsweredWith, Blocked, Panel, Ruling, outcome
 from ringfence.gate.handlers import Member, called, discard, failed, read
 from ringfence.ports import ApprovalRequest
 from ringfence.threads import DaemonThreads
@@ -97,6 +97,10 @@ class Poll:
             ruling = failed(request.tool, error, member.handler)
         self._heard.append((number, ruling))
         if (known := outcome(self._tree, self._heard)) is not None:
+            if isinstance(known, Blocked):
+                for _, given in self._heard:
+                    if isinstance(given, AnsweredWith):
+                        discard(given.value)
             self._known.set_result(known)
 
 

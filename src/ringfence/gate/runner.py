@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import random
 import secrets
 import time
@@ -22,7 +23,7 @@ from ringfence import values
 from ringfence.contract.approvers import any_of
 from ringfence.contract.rules import one_of
 from ringfence.contract.toolset import Toolset
-from ringfence.errors import ErrorInfo, Issue, ToolSandboxRequiredError
+from ringfence.errors import ConfigError, ErrorInfo, Issue, ToolSandboxRequiredError
 from ringfence.events import Event as Notice
 from ringfence.gate import asking, explain, perform, waits
 from ringfence.gate.approval import Approver, approver
@@ -132,6 +133,7 @@ class Gate:
         self.hub = hub if hub is not None else EventHub()
         human = _approver(approve)
         timeout = None if approval_timeout is None else parse_seconds(approval_timeout, "approval_timeout")
+        _check_clock(clock)
         self._obeys = one_of(when_aborted, ("refuse", "run"), "when_aborted") == "refuse"
         self._means = Means(clock=clock, chance=chance, approval_timeout=timeout, progress=self._progress)
         self._entries = {
@@ -379,7 +381,7 @@ class Gate:
 
     def _progress(self, call: LiveCall, fraction: float, message: str) -> None:
         """A tool reports: the share goes to whoever asked for `tool.progress`, the text to the tools' log."""
-        share = min(max(float(fraction), 0.0), 1.0)
+        share = min(max(float(fraction), 0.0), 1.0) if not math.isnan(fraction) else 0.0
         if message and call.entry is not None:
             call.entry.log(f"{share:.0%} {message}")
         if "tool.progress" in self.hub.wanted:
@@ -440,6 +442,12 @@ class Gate:
                 if call.is_late and tool is not None and tool.total_timeout is not None:
                     return explain.ended_by_total(error, tool.total_timeout, done.attempts, tool.retries + 1)
                 return error
+
+
+def _check_clock(clock: object) -> None:
+    told: object = clock() if callable(clock) and not isinstance(clock, type) else None
+    if isinstance(told, bool) or not isinstance(told, int | float):
+        raise ConfigError("clock must be a function that tells seconds, such as time.monotonic")
 
 
 def _first_step(entry: Entry | None, event: Event) -> Step:

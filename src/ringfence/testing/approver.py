@@ -31,7 +31,12 @@ class ScriptedApprover:
     """
 
     def __init__(self, answers: Iterable[Answer | After[Answer]]) -> None:
-        self._script: Script[Answer | After[Answer]] = Script(answers)
+        """An approver that gives these answers.
+
+        Raises:
+            ConfigError: no list of answers.
+        """
+        self._script: Script[Answer | After[Answer]] = Script(answers, "ScriptedApprover")
         self._requests: list[ApprovalRequest] = []
         self._surplus: list[str] = []
 

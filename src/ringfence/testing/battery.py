@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from ringfence.errors import ConfigError
 from ringfence.limits import parse_seconds
 from ringfence.ports import Driver
 from ringfence.testing.driver_checks import CHECKS
@@ -79,8 +80,13 @@ async def check_driver(make: Callable[[], Driver], *, seconds: float = SECONDS) 
 
     Raises:
         DriverCheckFailed: an AssertionError with every demand that is not met, what was found, and a fix.
-        ConfigError: `seconds` is no number of seconds.
+        ConfigError: `seconds` is no number of seconds, or `make` makes nothing.
     """
+    if not callable(make) or (not isinstance(make, type) and hasattr(make, "run")):
+        raise ConfigError(
+            f"check_driver takes a function that makes a fresh driver each time, not {shown(make)}",
+            hint="check_driver(lambda: MyDriver())",
+        )
     parse_seconds(seconds, "seconds")
     faults: dict[str, DriverFault] = {}
     checked: list[str] = []

@@ -16,7 +16,7 @@ from ringfence.errors import CODES, ConfigError, Family, SandboxFault
 from ringfence.ports import Driver, Signal
 from ringfence.sandbox.guarantees import Guarantees
 from ringfence.sandbox.local_unsafe import local
-from ringfence.testing.steps import After, Never, Script
+from ringfence.testing.steps import After, Never, Script, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,16 @@ def fault(code: str) -> SandboxFault:
     return SandboxFault(f"as the test says: {CODES[code].meaning}", code=code)
 
 
+def _check_step(step: object) -> None:
+    inner: object = step.step if isinstance(step, After) else step  # type: ignore[reportUnknownMemberType]
+    is_class = isinstance(inner, type) and issubclass(inner, BaseException)
+    if not is_class and not isinstance(inner, Run | Skip | BaseException | Never):
+        raise ConfigError(
+            f"{shown(inner)} is no step of a driver",
+            hint=f"a step is Run(), Skip(answer), an exception, never or After; an answer is Skip({shown(inner)})",
+        )
+
+
 class ScriptedDriver:
     """A driver that takes one step of a list for each attempt, and runs the tool when the list has come to its end.
 
@@ -79,12 +89,17 @@ class ScriptedDriver:
 
         Args:
             inner: where the tool runs; `rf.local(unsafe=True)` by default. It is closed with this driver.
+
+        Raises:
+            ConfigError: no list of steps.
         """
         self.name = "scripted"
         self.closed = 0
         """Times that `aclose` was called."""
         self._inner: Driver = local(unsafe=True) if inner is None else inner
-        self._script: Script[Step | After[Step]] = Script(steps)
+        self._script: Script[Step | After[Step]] = Script(steps, "ScriptedDriver")
+        for step in self._script.steps:
+            _check_step(step)
         self._calls: list[DriverCall] = []
 
     @property

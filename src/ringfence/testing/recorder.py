@@ -9,7 +9,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from ringfence.errors import ConfigError
 from ringfence.events import EVENT_TYPES, Event
+from ringfence.testing.steps import shown
 
 
 class Speaks(Protocol):
@@ -33,8 +35,13 @@ class EventRecorder:
         """Begin to listen.
 
         Raises:
-            ConfigError: `not_running`, the boundary is closed.
+            ConfigError: `not_running`, the boundary is closed; or it is none.
         """
+        if isinstance(boundary, type) or not callable(getattr(boundary, "on", None)):
+            raise ConfigError(
+                f"EventRecorder listens to a boundary or an enclave, not to {shown(boundary)}",
+                hint="EventRecorder(boundary)",
+            )
         self._events: list[Event] = []
         self._unsubscribe = boundary.on(EVENT_TYPES, self._events.append)
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, cast
+
+from ringfence.errors import ConfigError
 
 T = TypeVar("T")
 
@@ -39,9 +41,22 @@ class After(Generic[T]):
 class Script(Generic[T]):
     """Steps, each taken once."""
 
-    def __init__(self, steps: Iterable[T]) -> None:
+    def __init__(self, steps: Iterable[T], owner: str) -> None:
+        """Steps in this order.
+
+        Raises:
+            ConfigError: no list; the message names `owner`.
+        """
+        given = cast("object", steps)
+        if not isinstance(given, Iterable) or isinstance(given, str | bytes):
+            raise ConfigError(f"{owner} takes a list, not {shown(given)}", hint=f"{owner}([{shown(given)}])")
         self._steps = tuple(steps)
         self._taken = 0
+
+    @property
+    def steps(self) -> tuple[T, ...]:
+        """All of them."""
+        return self._steps
 
     @property
     def has_more(self) -> bool:
