@@ -10,11 +10,15 @@ from collections.abc import Iterable
 import pytest
 
 import ringfence as rf
+from ringfence import threads
 from ringfence.cli import exits
 from ringfence.contract.tool import ToolOptions
 from ringfence.events import EVENT_TYPES, META, META_TYPES, REASONS, SEED_TYPES
+from ringfence.gate import attempt, hub, leases, perform, runner, waits
+from ringfence.limits import MIB, ValueBudget
 from tests.docs.pages import ROOT
 
+BUDGET = ValueBudget()
 PAGE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
 
 
@@ -87,3 +91,27 @@ def test_every_reason_of_a_denial_is_named() -> None:
 def test_every_exit_code_is_named() -> None:
     codes = {int(code) for code in re.findall(r"^\| (\d) \|", PAGE, re.MULTILINE)}
     assert codes == {exits.SUCCESS, exits.FAILED, exits.USAGE, 3, exits.UNKNOWN_EFFECT}
+
+
+def test_every_public_name_is_on_the_page() -> None:
+    assert [name for name in rf.__all__ if not re.search(rf"\b{name}\b", PAGE)] == []
+
+
+LIMITS = {
+    "`on_error`": (perform.RECOVERY_TIMEOUT,),
+    "an asynchronous schema, for one value": (waits.VALIDATION_TIMEOUT,),
+    "running calls, when a boundary closes": (runner.DRAIN,),
+    "a driver's `aclose`": (leases.DRIVER_CLOSE,),
+    "code that was told to stop": (attempt.STOPPED_GRACE, attempt.CANCELLED_GRACE),
+    "plain functions left behind under `local`": (threads.ABANDONED_LIMIT,),
+    "arguments, and results that are written as JSON": (BUDGET.size / MIB, BUDGET.depth, BUDGET.nodes),
+    "queued events of one handler or iterator": (hub.QUEUE,),
+}
+
+
+def test_fixed_limits_are_those_of_the_source() -> None:
+    rows = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", PAGE[PAGE.index("## Limits that are fixed") :], re.MULTILINE))
+    said = {
+        what: tuple(float(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", rows[what])) for what in LIMITS
+    }
+    assert said == LIMITS
