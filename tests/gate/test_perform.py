@@ -635,3 +635,36 @@ def test_arguments_that_cannot_be_copied_are_no_reason_to_doubt() -> None:
     outcome, _ = outcome_of(made)
     assert (verdict(outcome), ran) == (("failed", "tool_raised", 1), [])
     assert isinstance(outcome.cause, TypeError)
+
+
+# --- how long a result may be ---
+
+LONG = "x" * (5 * 1024 * 1024)
+
+
+@pytest.mark.parametrize(
+    ("options", "encode", "status"),
+    [
+        ({}, False, "succeeded"),
+        ({}, True, "unknown"),
+        ({"output": str}, False, "unknown"),
+        ({"output": str, "max_result": "6MB"}, False, "succeeded"),
+        ({"max_result": "6MB"}, True, "succeeded"),
+        ({"output": str, "max_result": "64KB"}, False, "unknown"),
+    ],
+)
+def test_a_result_that_is_written_has_at_most_five_mebibytes_unless_its_tool_says_otherwise(
+    options: Any, encode: bool, status: str
+) -> None:
+    async def long(args: Amount) -> Any:
+        return LONG
+
+    async def body() -> None:
+        of = gate(tool(long, **options))
+        outcome = await of.call("pay", ARGS, origin=ORIGIN, encode=encode)
+        assert outcome.status == status
+        if outcome.error is not None:
+            assert outcome.error.code == "bad_result"
+            assert "its JSON text has 5242882 bytes, more than the" in outcome.error.message
+
+    run(body)

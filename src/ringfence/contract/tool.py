@@ -112,7 +112,8 @@ class Tool(Generic[P, R]):
     """Calls of it that a boundary runs at the same time; further ones wait their turn, except that a call from within a
     call of the tool is refused where it would wait. None does not bound them."""
     max_result: int | None
-    """Bytes that the JSON text of a result may have; None leaves the channel's own limit."""
+    """Bytes that the JSON text of a result may have. None: 5 MiB, where it is written at all, which is for a declared
+    result and for a script; what a tool without a declared result hands to the host is its own object, unchecked."""
     tags: tuple[str, ...]
     is_async: bool
     """Whether `execute` is a coroutine function."""

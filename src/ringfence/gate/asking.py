@@ -22,7 +22,7 @@ from ringfence.gate.decisions import Allowed, AllowedWith, AnsweredWith, Blocked
 from ringfence.gate.entries import Entry, LiveCall
 from ringfence.gate.explain import class_name
 from ringfence.gate.handlers import discard
-from ringfence.gate.means import BUDGET, Means
+from ringfence.gate.means import BUDGET, Means, too_long
 from ringfence.gate.shown import shown
 from ringfence.gate.states import Aborted, Denied, Event, Expired, Granted, Interrupted, Responded
 from ringfence.gate.waits import VALIDATION_TIMEOUT, SchemaTimeoutError, attended
@@ -156,8 +156,8 @@ async def _responded(call: LiveCall, entry: Entry, value: object, means: Means, 
             ended, encoded = await _finished(call, encoded, means, until)
             if ended is not None:
                 return ended
-        if tool.max_result is not None and len(encoded) > tool.max_result:
-            raise values.ValueRefused("", "longer than the tool's max_result", too_large=True)
+        if len(encoded) > (BUDGET.size if tool.max_result is None else tool.max_result):
+            raise too_long(tool, encoded)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001  (besides ValueRefused, whatever the value or a schema raises)

@@ -14,7 +14,6 @@ from functools import partial
 from types import CoroutineType
 from typing import Any, Final, cast
 
-from ringfence import values
 from ringfence.contract.context import ToolContext
 from ringfence.contract.hints import UNDECLARED
 from ringfence.contract.output import PydanticOutput
@@ -28,7 +27,7 @@ from ringfence.gate.entries import Entry, LiveCall
 from ringfence.gate.explain import class_name
 from ringfence.gate.handlers import in_place
 from ringfence.gate.machine import may_repeat
-from ringfence.gate.means import Means
+from ringfence.gate.means import BUDGET, Means, too_long
 from ringfence.gate.retry import classify, pause_after
 from ringfence.gate.signals import AbortSignal
 from ringfence.gate.states import (
@@ -219,9 +218,8 @@ async def _checked_later(call: LiveCall, tool: Tool[..., Any], pending: Unfinish
 
 
 def _bounded(call: LiveCall, tool: Tool[..., Any], encoded: bytes) -> Event:
-    if tool.max_result is not None and len(encoded) > tool.max_result:
-        reason = f"its JSON text has {len(encoded)} bytes, more than the tool's max_result of {tool.max_result}"
-        raise values.ValueRefused("", reason, too_large=True)
+    if len(encoded) > (BUDGET.size if tool.max_result is None else tool.max_result):
+        raise too_long(tool, encoded)
     call.encoded = encoded
     return _RETURNED
 
