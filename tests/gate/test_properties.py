@@ -238,7 +238,9 @@ def test_attempts_events_and_outcome_always_agree(
     outcome, trace = asyncio.run(body())
     assert 1 <= len(ran) == outcome.attempts <= count + 1
     assert trace.types.count("tool.called") == len(ran)
-    assert trace.types[-1] == ("tool.completed" if ran[-1] == "ok" else "tool.failed")
+    failed = "tool.recovered" if recovers else "tool.failed"
+    assert trace.types[-1] == ("tool.completed" if ran[-1] == "ok" else failed)
+    assert trace.events[-1].meta["status"] == outcome.status
     assert (outcome.error is None) == (outcome.status == "succeeded")
     assert outcome.error is None or outcome.error.code in CODES
     if (effect == "write" or (effect is None and idempotent is False)) and idempotent is not True:
