@@ -121,3 +121,40 @@ def test_what_is_no_driver_at_all_is_a_finding() -> None:
 def test_a_bound_that_is_none_is_refused() -> None:
     with pytest.raises(rf.ConfigError, match="seconds"):
         checked(Minimal, seconds=0)
+
+
+def test_a_driver_that_ends_the_process_is_a_finding() -> None:
+    class Exits:
+        name = "exits"
+
+        async def run(self, fn: Callable[..., Any], args: list[Any], *, signal: rf.Signal | None = None) -> Any:
+            raise SystemExit(3)
+
+        async def aclose(self) -> None:
+            raise SystemExit(4)
+
+    with pytest.raises(DriverCheckFailed) as caught:
+        checked(Exits, 0.05)
+    assert any("SystemExit(3)" in fault.found for fault in caught.value.faults)
+
+
+def test_drivers_that_do_not_close_are_waited_for_once_and_no_more() -> None:
+    made: list[object] = []
+
+    class Stuck:
+        name = "stuck"
+
+        def __init__(self) -> None:
+            made.append(self)
+
+        async def run(self, fn: Callable[..., Any], args: list[Any], *, signal: rf.Signal | None = None) -> Any:
+            result = fn(*args)
+            return await result if asyncio.iscoroutine(result) else result
+
+        async def aclose(self) -> None:
+            await asyncio.Event().wait()
+
+    clock = rf.testing.FakeClock()
+    with pytest.raises(DriverCheckFailed):
+        clock.run(check_driver(Stuck, seconds=0.2))
+    assert clock.time() < 0.2 * 12 < 0.2 * len(made)

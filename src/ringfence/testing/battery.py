@@ -23,6 +23,8 @@ SECONDS: Final = 5.0
 """Real seconds in which a driver must do what should happen at once. A driver that does it never waits so long."""
 _LONGEST: Final = 4
 """Such spans in one check, at most."""
+_HUNG: Final = 0.01
+"""Real seconds to close a further driver of a kind of which one did not come to an end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +94,7 @@ async def check_driver(make: Callable[[], Driver], *, seconds: float = SECONDS) 
     checked: list[str] = []
     skipped: list[str] = []
     unclaimed: list[str] = []
-    name = ""
+    name, grace = "", seconds
     for check in (*CHECKS, *CLAIMS):
         probe = Probe(make, seconds)
         name = name or str(getattr(probe.driver, "name", type(probe.driver).__name__))
@@ -104,15 +106,23 @@ async def check_driver(make: Callable[[], Driver], *, seconds: float = SECONDS) 
             checked.append(check.id)
         else:
             faults[check.id] = DriverFault(check=check.id, expected=check.expects, found=found, fix=check.fix)
-        await probe.close()
+        grace = grace if await probe.close(grace) else _HUNG
     if faults:
         raise DriverCheckFailed(name, tuple(faults.values()), tuple(skipped))
     return DriverReport(name=name, checked=tuple(checked), unclaimed=tuple(unclaimed))
 
 
+async def _looked(check: Check, probe: Probe) -> None:
+    """What the check says. What would end the process is one more thing that it may find."""
+    try:
+        await check.look(probe)
+    except SystemExit as error:
+        raise Miss(f"it raised {error!r}") from None
+
+
 async def _look(check: Check, probe: Probe) -> str | None:
     """What was found amiss."""
-    task = asyncio.ensure_future(check.look(probe))
+    task = asyncio.ensure_future(_looked(check, probe))
     await asyncio.wait([task], timeout=probe.seconds * _LONGEST)
     if not task.done():
         task.cancel()

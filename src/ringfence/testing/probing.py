@@ -44,8 +44,15 @@ class Probe:
         return driver
 
     async def run(self, fn: Callable[..., Any], *args: Any) -> Any:
-        """What the driver answers."""
-        return await self.driver.run(fn, list(args))
+        """What the driver answers.
+
+        Raises:
+            Miss: it raised what ends a process; a task would end the event loop with it.
+        """
+        try:
+            return await self.driver.run(fn, list(args))
+        except SystemExit as error:
+            raise Miss(f"it raised {error!r}") from None
 
     def start(self, fn: Callable[..., Any], *args: Any) -> asyncio.Task[Any]:
         """The same in a task."""
@@ -86,12 +93,17 @@ class Probe:
             await asyncio.sleep(_PAUSE)
         return True
 
-    async def close(self) -> None:
-        """Close every driver. Whether that works is the business of one check, and of no other."""
+    async def close(self, seconds: float) -> bool:
+        """Close every driver, each within so many seconds. Whether that works is the business of one check, and of no
+        other; here it is only told whether all came to an end.
+        """
+        has_ended = True
         for driver in self._drivers:
             closing = asyncio.ensure_future(_closed(driver))
-            await asyncio.wait([closing], timeout=self.seconds)
+            await asyncio.wait([closing], timeout=seconds if has_ended else _PAUSE)
+            has_ended = has_ended and closing.done()
             closing.cancel()
+        return has_ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,13 +132,20 @@ def ensure(condition: object, found: str) -> None:
 
 
 async def close(driver: Driver) -> None:
-    """Close a driver, if it can be closed."""
+    """Close a driver, if it can be closed.
+
+    Raises:
+        Miss: it raised what ends a process.
+    """
     aclose = getattr(driver, "aclose", None)
     if aclose is None:
         return
-    closing = aclose()
-    if inspect.isawaitable(closing):
-        await closing
+    try:
+        closing = aclose()
+        if inspect.isawaitable(closing):
+            await closing
+    except SystemExit as error:
+        raise Miss(f"aclose raised {error!r}") from None
 
 
 async def _closed(driver: Driver) -> None:
