@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Discriminator, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError, from_json
 
-from ringfence.contract.issues import MAX_ISSUES, internal_issue, issues_of, join_path
+from ringfence.contract.issues import MAX_ISSUES, Suggestions, internal_issue, issues_of, join_path, unknown_argument
 from ringfence.errors import Issue
 
 
@@ -148,3 +148,9 @@ def test_a_broken_validator_shows_its_class_only() -> None:
         "message": "a validator raised KeyError",
         "code": "validator_error",
     }
+
+
+def test_the_nearest_name_is_looked_for_a_few_times_however_many_are_unknown() -> None:
+    known = Suggestions(["amount"])
+    said = [unknown_argument("amout", "", known)["message"] for _ in range(5)]
+    assert said == ["no such argument; did you mean 'amount'?"] * 3 + ["no such argument"] * 2

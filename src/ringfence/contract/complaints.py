@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
-from ringfence.contract.issues import bounded, join_path, unknown_argument
+from ringfence.contract.issues import Suggestions, bounded, join_path, unknown_argument
 from ringfence.errors import Issue
 
 Kind = ValidationErrorKind
@@ -31,16 +31,17 @@ def issues_from(errors: Iterable[ValidationError], names: Iterable[str]) -> tupl
     Args:
         names: Arguments that exist, for "did you mean".
     """
-    return bounded([issue for error in errors for issue in _issues(error, tuple(names))])
+    known = Suggestions(names)
+    return bounded([issue for error in errors for issue in _issues(error, known)])
 
 
-def _issues(error: ValidationError, names: tuple[str, ...]) -> list[Issue]:
+def _issues(error: ValidationError, names: Suggestions) -> list[Issue]:
     path = ""
     for step in error.instance_path:
         path = join_path(path, step)
     match error.kind:
         case Kind.AdditionalProperties(unexpected) | Kind.UnevaluatedProperties(unexpected):
-            return [unknown_argument(name, path, () if path else names) for name in unexpected]
+            return [unknown_argument(name, path, Suggestions(()) if path else names) for name in unexpected]
         case Kind.Required(name):
             return [Issue(path=join_path(path, name), message="Field required", code="missing")]
         case Kind.PropertyNames(inner):
@@ -52,7 +53,7 @@ def _issues(error: ValidationError, names: tuple[str, ...]) -> list[Issue]:
 
 
 def _nearest(
-    error: ValidationError, path: str, context: list[list[ValidationError]], names: tuple[str, ...]
+    error: ValidationError, path: str, context: list[list[ValidationError]], names: Suggestions
 ) -> list[Issue]:
     """What the form misses that comes nearest: mistakes deep inside it are few and late. None, when two are as near."""
     depth = len(error.instance_path)

@@ -25,6 +25,7 @@ _MAX_MESSAGE: Final = 500
 _MAX_PATH: Final = 200
 _LEAVES: Final = 1_000
 """Scalars of an input that are looked for in a message."""
+_MOST_SUGGESTED: Final = 3
 _SHORT: Final = 2
 _LONG: Final = 8
 _MISSING: Final = frozenset({"missing", "missing_argument", "missing_keyword_only_argument", "union_tag_not_found"})
@@ -80,9 +81,23 @@ def _more(count: int) -> Issue:
     return Issue(path="", message=f"{count} problems in all", code="more_issues")
 
 
-def unknown_argument(name: str, path: str, names: Iterable[str]) -> Issue:
+class Suggestions:
+    """The nearest names for the first unknown ones of a value: each takes a comparison with all that exist."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = names
+        self._left = _MOST_SUGGESTED
+
+    def near(self, name: str) -> str | None:
+        if self._left == 0:
+            return None
+        self._left -= 1
+        return suggest(name, self._names)
+
+
+def unknown_argument(name: str, path: str, names: Suggestions) -> Issue:
     """The issue for a key that is not declared, with the nearest one that is."""
-    near = suggest(name, names)
+    near = names.near(name)
     message = f"no such argument; did you mean {near!r}?" if near else "no such argument"
     return Issue(path=join_path(path, name), message=message, code="extra_forbidden")
 

@@ -19,6 +19,8 @@ MAX_NAME: Final = 128
 
 _TOOL_NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*", re.ASCII)
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_COMPARED: Final = 64
+"""Characters of a name that is looked for among similar ones: that takes their square, and it may come from a script."""
 _SHOWN: Final = 60
 """Characters of a wrong name that an error repeats."""
 
@@ -67,11 +69,13 @@ def suggest(name: str, names: Iterable[str]) -> str | None:
     The same words in another spelling (`lookupOrder`, `lookup-order`) come first, then small typing errors.
     """
     if len(name) > 2 * MAX_NAME:
-        return None  # the comparison is quadratic, and the name may come from a script
+        return None
     known = sorted(names)
     squeezed = {_squeeze(one): one for one in reversed(known)}
     if (same := squeezed.get(_squeeze(name))) is not None:
         return same
+    if len(name) > _COMPARED:
+        return None
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)
     return near[0] if near else None
 

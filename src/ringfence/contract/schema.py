@@ -19,7 +19,7 @@ from ringfence.contract.check import Check
 from ringfence.contract.core import refuse_unpublishable, takes_names
 from ringfence.contract.effort import Effort, measured
 from ringfence.contract.exact import exact
-from ringfence.contract.issues import bounded, internal_issue, issues_of, unknown_argument
+from ringfence.contract.issues import Suggestions, bounded, internal_issue, issues_of, unknown_argument
 from ringfence.contract.keywords import Json
 from ringfence.contract.publishing import published
 from ringfence.contract.references import Unpublishable
@@ -108,15 +108,14 @@ class PydanticInput(InputSchema):
         """Refuse unknown keys at the root, where pydantic was not asked to."""
         unknown = [name for name in from_json(data) if name not in self._names]
         if unknown:
-            raise InvalidInput(bounded([self._unknown(name) for name in unknown]))
+            known = Suggestions(self._names)
+            raise InvalidInput(bounded([unknown_argument(name, "", known) for name in unknown]))
 
     def _explain(self, error: ValidationError, data: bytes) -> list[Issue]:
         root = _root(data)
         issues = issues_of(error, root)
-        return [self._unknown(issue["path"]) if _is_unknown(issue, root) else issue for issue in issues]
-
-    def _unknown(self, name: str) -> Issue:
-        return unknown_argument(name, "", self._names)
+        known = Suggestions(self._names)
+        return [unknown_argument(issue["path"], "", known) if _is_unknown(issue, root) else issue for issue in issues]
 
 
 def _root(data: bytes) -> Any:

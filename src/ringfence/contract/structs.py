@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from ringfence.contract.check import Check
-from ringfence.contract.issues import bounded, internal_issue, masked, unknown_argument
+from ringfence.contract.issues import Suggestions, bounded, internal_issue, masked, unknown_argument
 from ringfence.contract.keywords import Json, parts
 from ringfence.contract.output import dump_plain
 from ringfence.contract.publishing import Published, publish
@@ -61,7 +61,8 @@ class StructInput(InputSchema):
         if self._check is not None:
             found = self._check.issues(value, len(data))
         elif isinstance(value, dict):
-            found = bounded([unknown_argument(name, "", self._names) for name in value if name not in self._names])  # type: ignore[reportUnknownVariableType]
+            known = Suggestions(self._names)
+            found = bounded([unknown_argument(name, "", known) for name in value if name not in self._names])  # type: ignore[reportUnknownVariableType]
         else:
             found = ()
         if found:
