@@ -212,10 +212,12 @@ class Boundary:
     async def aclose(self) -> None:
         """Take no further call, let running ones finish for a few seconds, stop the rest, close every driver once.
 
-        Idempotent.
+        Idempotent. Cancelled, it gives running calls no more time, and still stops them and closes every driver before
+        it raises.
 
         Raises:
             ExceptionGroup: drivers that failed to close; all have been tried.
+            ConfigError: asked from within one of the boundary's own calls, which would wait for its own end.
         """
         await self._gate.aclose()
 
