@@ -53,7 +53,11 @@ def test_very_many_mistakes_cost_no_more_than_finding_them() -> None:
     tool = rf.Tool("count", "Count.", Numbers, count)
     began = time.process_time()
     outcome, heard = call(tool, args={"numbers": ["a"] * 900_000})
-    assert (ending(outcome), heard.types, time.process_time() - began < 8.0) == (("refused", "invalid_input", 0), [], True)
+    assert (ending(outcome), heard.types, time.process_time() - began < 8.0) == (
+        ("refused", "invalid_input", 0),
+        [],
+        True,
+    )
     assert outcome.error is not None
     assert [issue["code"] for issue in outcome.error.issues] == ["more_issues"]
 

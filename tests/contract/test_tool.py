@@ -82,7 +82,7 @@ WRONG: list[Any] = [
     ({"tags": "billing"}, "bad_config", "tool 'lookup_order': tags"),
     ({"on_error": "ignore"}, "bad_config", "tool 'lookup_order': on_error"),
     ({"on_error": lambda: 0}, "bad_config", "tool 'lookup_order': on_error must take one argument"),
-    ({"on_error": lambda error, more: 0}, "bad_config", "tool 'lookup_order': on_error must take one argument"),
+    ({"on_error": lambda error, more: 0}, "bad_config", "tool 'lookup_order': on_error must take one argument"),  # type: ignore[misc]
     ({"sandbox": "local"}, "bad_config", "tool 'lookup_order': sandbox"),
     ({"input": None}, "bad_schema", "tool 'lookup_order': input"),
     ({"input": {"type": "array"}}, "bad_schema", "tool 'lookup_order': input"),
