@@ -144,3 +144,12 @@ def test_a_value_fits_both_drafts_or_neither(root: Any, definition: Any, values:
     for value in values:
         answers = [one.is_valid(value) for one in (newest, oldest, again)]
         assert answers in ([True] * 3, [False] * 3), (new, old, value)
+
+
+def test_two_ways_to_say_what_depends_on_a_name_both_hold() -> None:
+    node = {"dependencies": {"a": ["b"], "c": {"minProperties": 2}},
+            "dependentRequired": {"a": ["d"]}, "dependentSchemas": {"c": {"maxProperties": 3}}}  # fmt: skip
+    assert raised(node, 2019) == {
+        "dependentRequired": {"a": ["d", "b"]},
+        "dependentSchemas": {"c": {"allOf": [{"maxProperties": 3}, {"minProperties": 2}]}},
+    }

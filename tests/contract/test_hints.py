@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NotRequired, Required, Union
 
 import pytest
 from pydantic import BaseModel, Field, RootModel
@@ -267,3 +267,17 @@ def test_arguments_are_read_as_attributes_or_items_under_any_name() -> None:
         values["absent"]
     with pytest.raises(TypeError):
         hash(values)
+
+
+QUALIFIED: list[Any] = [
+    NotRequired[int], Required[int], ClassVar[int], Final[int], Final, Annotated[NotRequired[int], 1],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("annotation", QUALIFIED)
+def test_what_only_a_field_can_be_is_refused_for_a_parameter(annotation: Any) -> None:
+    def function(x: int) -> None: ...
+
+    function.__annotations__["x"] = annotation
+    error = config_error(read_function, function, label="tool 'x'", texts={})
+    assert (error.code, "parameter 'x'" in error.message) == ("bad_schema", True)

@@ -193,3 +193,8 @@ def test_what_an_author_closed_is_not_opened_for_names_that_are_only_mentioned(m
     made = RawInput(schema, "f")
     assert codes(made, b'{"a":1,"admin":{"x":[1]}}') == [("admin", "extra_forbidden")]
     assert made.validate(b'{"a":1}') == {"a": 1}
+
+
+@pytest.mark.parametrize("more", [{"enum": [10**5000]}, {"minimum": 10**5000}, {"default": [10**5000]}])
+def test_a_schema_with_a_number_that_cannot_be_written_is_refused_as_such(more: dict[str, Any]) -> None:
+    assert config_error(raw, {"a": more}).code == "bad_schema"

@@ -415,3 +415,12 @@ def test_a_field_with_an_alias_has_no_other_name(setting: str) -> None:
         ("below.inIt", "missing"),
         ("below.in_it", "extra_forbidden"),
     ]
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [{"type": 5}, {"properties": 5}, {"enum": 5}, {"required": 5}, {"anyOf": 5}, {"allOf": 5}, {"minimum": 10**5000}],
+)
+def test_what_an_author_adds_to_a_published_schema_has_to_be_one(extra: dict[str, Any]) -> None:
+    hint = Annotated[int, Field(json_schema_extra=extra)]
+    assert config_error(as_input_schema, TypeAdapter(arguments_type({"v": hint})), "f").code == "bad_schema"

@@ -97,7 +97,14 @@ def _tuple_items(node: Json) -> None:
 def _dependencies(node: Json) -> None:
     for name, demand in node_of(node.pop("dependencies", {})).items():
         key = "dependentRequired" if isinstance(demand, list) else "dependentSchemas"
-        node[key] = {name: demand, **node_of(node.get(key))}
+        node[key] = {**node_of(node.get(key)), name: _both(node_of(node.get(key)).get(name), demand)}
+
+
+def _both(first: Any, second: Any) -> Any:
+    """Two demands for the same name: both hold."""
+    if first is None:
+        return second
+    return [*dict.fromkeys([*first, *second])] if isinstance(second, list) else {"allOf": [first, second]}
 
 
 def lowered(schema: Json) -> Json:

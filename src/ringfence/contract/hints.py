@@ -14,11 +14,11 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, get_args, get_origin
+from typing import Annotated, Any, Final, NotRequired, Required, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 from pydantic.fields import FieldInfo
-from typing_extensions import TypedDict
+from typing_extensions import ReadOnly, TypedDict
 
 from ringfence.contract.context import ToolContext
 from ringfence.errors import ConfigError
@@ -236,6 +236,7 @@ def _checked_hint(parameter: inspect.Parameter, hints: Mapping[str, Any], label:
             hint=f"rename it to {name.strip('_') or 'value'!r}",
         )
     if parameter.annotation is not _EMPTY:
+        _refuse_qualified(hints[name], name, label)
         return hints[name]
     if name in ("self", "cls"):
         raise ConfigError(
@@ -243,6 +244,19 @@ def _checked_hint(parameter: inspect.Parameter, hints: Mapping[str, Any], label:
             hint="register the bound method: Tool.from_function(instance.method)",
         )
     raise ConfigError(f"{label}: parameter {name!r} has no type hint", hint=f"write `{name}: str`, or its real type")
+
+
+def _refuse_qualified(hint: Any, name: str, label: str) -> None:
+    """Words that say something about a class's field, and nothing about a parameter."""
+    while get_origin(hint) is Annotated:
+        hint = get_args(hint)[0]
+    for word in (NotRequired, Required, ReadOnly, typing.ClassVar, typing.Final):
+        if hint is word or get_origin(hint) is word:
+            shown = str(word).rpartition(".")[2]
+            fix = f"write a default: `{name}: ... = None`" if word is NotRequired else f"remove {shown}"
+            raise ConfigError(
+                f"{label}: parameter {name!r} is {shown}, which only a field can be", code="bad_schema", hint=fix
+            )
 
 
 def _with_field(parameter: inspect.Parameter, hint: Any, text: str | None) -> Any:

@@ -81,10 +81,11 @@ def published(schema: Json, field: str) -> Published:
         ConfigError: `bad_schema`, naming `field` and the reason.
     """
     try:
-        _check_references(schema)
         newest = {"$schema": URLS["2020-12"], **schema}
-        old = lowered(schema)
         _check_size(newest)
+        _check_form(newest, NEWEST)  # a type's author may have added to it
+        _check_references(schema)
+        old = lowered(schema)
         _check_size(old)
         return Published(newest=json.dumps(newest), draft_07=json.dumps(old))
     except Unpublishable as error:
@@ -108,6 +109,8 @@ def _check_size(schema: Json) -> None:
         canonical(schema, SCHEMA_BUDGET)
     except ValueRefused as error:
         raise Unpublishable(f"its JSON Schema cannot be published: {error}") from None
+    except ValueError:
+        raise Unpublishable("it holds a whole number with more digits than Python writes") from None
 
 
 def _check_references(schema: Json) -> None:
