@@ -8,10 +8,27 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import AfterValidator, BaseModel, Discriminator, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Discriminator,
+    ImportString,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError, from_json
 
-from ringfence.contract.issues import MAX_ISSUES, Suggestions, internal_issue, issues_of, join_path, unknown_argument
+from ringfence.contract.issues import (
+    MAX_ISSUES,
+    Mask,
+    Suggestions,
+    internal_issue,
+    issues_of,
+    join_path,
+    unknown_argument,
+)
 from ringfence.errors import Issue
 
 
@@ -154,3 +171,43 @@ def test_the_nearest_name_is_looked_for_a_few_times_however_many_are_unknown() -
     known = Suggestions(["amount"])
     said = [unknown_argument("amout", "", known)["message"] for _ in range(5)]
     assert said == ["no such argument; did you mean 'amount'?"] * 3 + ["no such argument"] * 2
+
+
+class Login(BaseModel):
+    password: str
+    again: str
+    free: dict[str, int] = {}
+
+    @field_validator("again")
+    @classmethod
+    def same(cls, value: str, info: ValidationInfo) -> str:
+        raise ValueError(f"{value} != {info.data['password']}")
+
+    @field_validator("free")
+    @classmethod
+    def known(cls, value: dict[str, int]) -> dict[str, int]:
+        raise PydanticCustomError("free", "bad {what}", {"what": str(value)})
+
+
+def test_values_of_other_fields_and_keys_of_free_objects_are_masked() -> None:
+    data = '{"password":"hunter2-secret","again":"other-secret","free":{"CANARY-KEY":1}}'
+    assert [issue["message"] for issue in found(Login, data)] == ["Value error, … != …", "bad {'…': 1}"]
+
+
+def test_a_text_is_withheld_when_there_is_too_much_to_take_out_of_it() -> None:
+    hint = Annotated[list[int], AfterValidator(lambda items: fail(f"has {items[0]}"))]
+    (issue,) = found(hint, str([*range(100_000, 105_000)]))
+    assert issue["message"] == "refused by a validator"
+
+
+def fail(text: str) -> Any:
+    raise ValueError(text)
+
+
+def test_a_number_that_cannot_be_written_is_not_looked_for() -> None:
+    assert Mask([10**5000, 123456])("saw 123456") == "saw …"
+
+
+def test_the_name_of_a_module_that_cannot_be_imported_is_not_told() -> None:
+    (issue,) = found(ImportString, '"canary.module"')
+    assert issue == {"path": "", "message": "Input cannot be imported", "code": "import_error"}

@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, Literal, Protocol, cast
 
 from typing_extensions import TypedDict, TypeVar
 
-from ringfence.contract.issues import bounded, internal_issue, join_path, masked
+from ringfence.contract.issues import Mask, bounded, internal_issue, join_path
 from ringfence.contract.keywords import Json
 from ringfence.contract.output import dump_plain
 from ringfence.contract.publishing import Published, publish
@@ -233,11 +233,12 @@ def _issues(given: object, value: Any) -> tuple[Issue, ...]:
     """The validator's issues, bounded, its free text without the value. An empty list is a refusal too."""
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         return (_MALFORMED,)
-    found = [_issue(one, value) for one in list(cast("Iterable[object]", given))]
+    mask = Mask(value)
+    found = [_issue(one, mask) for one in list(cast("Iterable[object]", given))]
     return bounded(found) or (_NO_REASON,)
 
 
-def _issue(given: object, value: Any) -> Issue:
+def _issue(given: object, mask: Mask) -> Issue:
     if not isinstance(given, Mapping):
         return _MALFORMED
     fields = dict(cast("Mapping[str, Any]", given))
@@ -245,9 +246,9 @@ def _issue(given: object, value: Any) -> Issue:
     if not isinstance(message, str):
         return _MALFORMED
     return Issue(
-        path=_path(fields.get("path")),
-        message=masked(message, value),
-        code=code[:60] if isinstance(code, str) and code.isprintable() and code else "invalid",
+        path=mask(_path(fields.get("path")), keys=False),
+        message=mask(message),
+        code=mask(code[:60]) if isinstance(code, str) and code.isprintable() and code else "invalid",
     )
 
 

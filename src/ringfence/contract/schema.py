@@ -20,7 +20,7 @@ from ringfence.contract.core import refuse_unpublishable, takes_names
 from ringfence.contract.effort import Effort, measured
 from ringfence.contract.exact import exact
 from ringfence.contract.issues import Suggestions, bounded, internal_issue, issues_of, unknown_argument
-from ringfence.contract.keywords import Json
+from ringfence.contract.keywords import Json, node_of, parts
 from ringfence.contract.publishing import published
 from ringfence.contract.references import Unpublishable
 from ringfence.errors import ConfigError, Issue
@@ -40,7 +40,7 @@ class PydanticInput(InputSchema):
     """
 
     __slots__ = (
-        "_adapter", "_bounds", "_by_name", "_closed", "_exact", "_field", "_finish", "_names", "_published", "_strict", "_validator",
+        "_adapter", "_bounds", "_by_name", "_closed", "_exact", "_field", "_finish", "_names", "_published", "_strict", "_validator", "_words",
     )  # fmt: skip
 
     def __init__(
@@ -61,6 +61,7 @@ class PydanticInput(InputSchema):
         schema, self._closed = _published(adapter, field)
         self._published = published(schema, field)
         self._names: frozenset[str] = frozenset(schema["properties"])
+        self._words = frozenset(name for node in parts(schema) for name in node_of(node.get("properties")))
         self._strict = None if lax else True
         self._by_name = False if takes_names(core) else None
         bounds = Bounds(schema, unique=False, retold=_effort(schema, field))
@@ -113,7 +114,7 @@ class PydanticInput(InputSchema):
 
     def _explain(self, error: ValidationError, data: bytes) -> list[Issue]:
         root = _root(data)
-        issues = issues_of(error, root)
+        issues = issues_of(error, root, self._words)
         known = Suggestions(self._names)
         return [unknown_argument(issue["path"], "", known) if _is_unknown(issue, root) else issue for issue in issues]
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from ringfence.contract.check import Check
-from ringfence.contract.issues import Suggestions, bounded, internal_issue, masked, unknown_argument
+from ringfence.contract.issues import Mask, Suggestions, bounded, internal_issue, unknown_argument
 from ringfence.contract.keywords import Json, parts
 from ringfence.contract.output import dump_plain
 from ringfence.contract.publishing import Published, publish
@@ -131,7 +131,7 @@ def _decoded(decoder: msgspec.json.Decoder[Any], data: bytes, value: Any) -> Any
     except msgspec.ValidationError as error:
         text = str(error)
         place = _PLACE.search(text)
-        message = masked(text[: place.start()] if place else text, value)
+        message = Mask(value)(text[: place.start()] if place else text)
         issue = Issue(path=place[1].replace("[...]", "") if place else "", message=message, code="struct")
         raise InvalidInput(bounded([issue])) from None
     except Exception as error:
