@@ -23,11 +23,12 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(B|KB|KIB|MB|MIB|GB|GIB)?", re.ASCI
 _UNITS: Final = {"B": 1, "KB": KIB, "KIB": KIB, "MB": MIB, "MIB": MIB, "GB": 1024 * MIB, "GIB": 1024 * MIB}
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A wrong value for a message; its type, where it cannot be shown."""
     try:
         return f"{value!r:.80}"
-    except ValueError:  # an integer with more digits than Python prints
-        return f"an {type(value).__name__} of that size"
+    except Exception as error:  # noqa: BLE001 - somebody's own `__repr__`, or an integer with too many digits
+        return f"an {type(value).__name__} of that size" if type(error) is ValueError else f"a {type(value).__name__}"
 
 
 def parse_size(value: object, field: str, *, least: int = 1) -> int:
@@ -42,7 +43,7 @@ def parse_size(value: object, field: str, *, least: int = 1) -> int:
     elif type(value) is str and (match := _SIZE.fullmatch(value.strip())):
         size = int(Fraction(match[1]) * _UNITS[(match[2] or "B").upper()]) if len(match[1]) < LONGEST_NUMBER else None
     if size is None:
-        raise ConfigError(f"{field} must be a number of bytes or a text like '256MB', not {_shown(value)}")
+        raise ConfigError(f"{field} must be a number of bytes or a text like '256MB', not {shown(value)}")
     if size < least:
         raise ConfigError(f"{field} must be at least {least} bytes, not {size}")
     return size
@@ -56,7 +57,7 @@ def parse_seconds(value: object, field: str) -> float:
     """
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < MOST_SECONDS:
         return float(value)
-    raise ConfigError(f"{field} must be a finite number of seconds above zero, not {_shown(value)}")
+    raise ConfigError(f"{field} must be a finite number of seconds above zero, not {shown(value)}")
 
 
 def parse_count(value: object, field: str, *, least: int = 0) -> int:
@@ -66,7 +67,7 @@ def parse_count(value: object, field: str, *, least: int = 0) -> int:
         ConfigError: anything else (booleans, floats, text); the message names `field`.
     """
     if type(value) is not int or value < least:
-        raise ConfigError(f"{field} must be a whole number of at least {least}, not {_shown(value)}")
+        raise ConfigError(f"{field} must be a whole number of at least {least}, not {shown(value)}")
     return value
 
 

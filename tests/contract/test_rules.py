@@ -14,6 +14,7 @@ from ringfence.contract.rules import (
     check_retry_on,
     check_sandbox,
     check_tags,
+    checked,
     one_of,
 )
 from tests.contract.helpers import config_error
@@ -129,3 +130,17 @@ def test_a_question_about_a_retry_is_answered_at_once() -> None:
         "tool 'x': retry_on must answer at once, so it cannot be asynchronous",
         "write a def",
     )
+
+
+class Unshown:
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+@pytest.mark.parametrize("value", [[10**5000], Unshown()], ids=["digits", "repr"])
+@pytest.mark.parametrize(
+    "rule", ["retries", "timeout", "retry_on", "backoff", "approval", "effect", "lax", "max_result", "tags"]
+)
+def test_a_value_that_cannot_be_shown_is_refused_like_any_other(rule: str, value: object) -> None:
+    given = [value] if rule == "tags" else value
+    assert config_error(checked, {rule: given}, "tool 'x'").code == "bad_config"

@@ -301,3 +301,14 @@ def test_a_long_chain_and_a_dense_net_of_definitions_are_cut_where_nobody_reads_
 def test_boolean_nodes_and_foreign_literals_are_anything() -> None:
     text = describe_python([raw({"any": True, "never": False, "odd": {"enum": [1.5, {"a": 1}]}}, required=["any"])])
     assert "async def act(*, any: Any, never: Any = ..., odd: Any = ...) -> Any:" in text
+
+
+@pytest.mark.parametrize("text", ['Say "hi"', '"', 'a """', 'ends \\"', '"hi" first'])
+def test_a_description_may_begin_and_end_with_quotation_marks(text: str) -> None:
+    made = Tool("t", text, {"type": "object"}, len)
+    compile(describe_python([made]), "stubs", "exec")
+
+
+def test_a_name_that_python_reads_as_another_is_written_in_quotes() -> None:
+    schema = {"type": "object", "properties": {"\ufb01": {"type": "integer"}, "fi": {"type": "integer"}}}
+    compile(describe_python([Tool("t", "A tool.", schema, len)]), "stubs", "exec")

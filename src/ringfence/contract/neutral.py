@@ -21,6 +21,7 @@ from ringfence.contract.output import dump_plain
 from ringfence.contract.publishing import Published, publish
 from ringfence.contract.raw import parsed
 from ringfence.errors import ConfigError, Issue
+from ringfence.limits import shown
 from ringfence.ports import InputSchema, InvalidInput, OutputSchema, Target, Unfinished
 from ringfence.values import ValueRefused
 
@@ -154,9 +155,14 @@ def _check_halves(pair: object, field: str) -> None:
             code="bad_schema",
             hint='answer the JSON Schema for target "draft-07" and "2020-12"',
         )
-    version, vendor = getattr(pair, "version", 1), getattr(pair, "vendor", "unnamed")
+    try:
+        version, vendor = getattr(pair, "version", 1), getattr(pair, "vendor", "unnamed")
+    except Exception as error:
+        raise ConfigError(
+            f"{field}: the version or vendor of {kind} raised {type(error).__name__}", code="bad_schema"
+        ) from error
     if type(version) is not int or version != 1:
-        raise ConfigError(f"{field}: {kind} follows version {version!r:.40} of the contract, not 1", code="bad_schema")
+        raise ConfigError(f"{field}: {kind} follows version {shown(version)} of the contract, not 1", code="bad_schema")
     if not isinstance(vendor, str) or not vendor.strip():
         raise ConfigError(f"{field}: the vendor of {kind} must be text that is not blank", code="bad_schema")
 
@@ -179,8 +185,11 @@ def _converted(pair: Any, target: Target, mode: Mode, field: str) -> Json:
     try:
         made = pair.json_schema(target, mode=mode)
     except Exception as error:
+        reason = f": {error!s:.100}" if isinstance(error, TypeError) else ""  # what Python says of a wrong call
         raise ConfigError(
-            f'{field}: its json_schema("{target}", mode="{mode}") raised {type(error).__name__}', code="bad_schema"
+            f'{field}: its json_schema("{target}", mode="{mode}") raised {type(error).__name__}{reason}',
+            code="bad_schema",
+            hint=f"give an instance: {pair.__name__}()" if isinstance(pair, type) else None,
         ) from error
     return _as_schema(made, field)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Any, Final, cast
 
@@ -198,7 +199,8 @@ class Declarations:
 
 def is_plain_name(name: str) -> bool:
     """Whether it can be written as a parameter or field (a leading `__` would be changed inside a class)."""
-    return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("__")
+    is_name = name.isidentifier() and unicodedata.normalize("NFKC", name) == name  # Python reads it so
+    return is_name and not keyword.iskeyword(name) and not name.startswith("__")
 
 
 def remark(schema: Any) -> str:

@@ -18,7 +18,7 @@ from ringfence.contract.backoff import Backoff
 from ringfence.contract.calling import is_async
 from ringfence.contract.names import suggest
 from ringfence.errors import ConfigError
-from ringfence.limits import KIB, parse_count, parse_seconds, parse_size
+from ringfence.limits import KIB, parse_count, parse_seconds, parse_size, shown
 from ringfence.ports import Approval, ApprovalHandler, Combination, Driver, Effect
 
 MAX_DESCRIPTION: Final = 16 * KIB
@@ -85,8 +85,8 @@ def check_approval(value: object, label: str) -> Approval:
     if callable(value):
         return cast("ApprovalHandler", value)
     raise ConfigError(
-        f"{label}: approval must be 'auto', 'human' or a callback, not {value!r:.60}",
-        hint="use 'human' for a person's decision",
+        f"{label}: approval must be 'auto', 'human' or a callback, not {shown(value)}",
+        hint="use 'human' for a person's decision, or lambda request: True",
     )
 
 
@@ -98,7 +98,7 @@ def check_retry_on(value: object, label: str) -> RetryOn | None:
     if callable(value) and not isinstance(value, type):
         return cast("RetryOn", value)
     raise ConfigError(
-        f"{label}: retry_on must be an exception class, a tuple of them, or a function, not {value!r:.60}",
+        f"{label}: retry_on must be an exception class, a tuple of them, or a function, not {shown(value)}",
         hint="write retry_on=(ConnectionError, TimeoutError)",
     )
 
@@ -119,8 +119,8 @@ def check_backoff(value: object, label: str) -> Backoff | None:
 def one_of(value: object, choices: tuple[object, ...], field: str) -> Any:
     if any(value is choice or (type(value) is str and value == choice) for choice in choices):
         return value
-    shown = ", ".join(repr(choice) for choice in choices)
-    raise ConfigError(f"{field} must be one of {shown}; not {value!r:.60}")
+    listed = ", ".join(repr(choice) for choice in choices)
+    raise ConfigError(f"{field} must be one of {listed}; not {shown(value)}")
 
 
 def check_tags(value: object, label: str) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ def check_tags(value: object, label: str) -> tuple[str, ...]:
     tags: list[object] = list(value)  # type: ignore[reportUnknownArgumentType]
     for tag in tags:
         if not isinstance(tag, str) or not tag.strip():
-            raise ConfigError(f"{label}: a tag must be text that is not blank, not {tag!r:.60}", hint=hint)
+            raise ConfigError(f"{label}: a tag must be text that is not blank, not {shown(tag)}", hint=hint)
     return tuple(dict.fromkeys(str(tag) for tag in tags))
 
 

@@ -145,7 +145,7 @@ def _docstring(tool: Tool[..., Any], schema: dict[str, Any], output: dict[str, A
     lines = [line.rstrip() for line in _safe(tool.description).splitlines()]
     if about:
         lines += ["", *map(_safe, about)]
-    if len(lines) == 1:
+    if len(lines) == 1 and not lines[0].endswith('"'):
         return [f'"""{lines[0]}"""']
     return [f'"""{lines[0]}', *lines[1:], '"""']
 
@@ -155,9 +155,9 @@ def _flat(text: str) -> str:
 
 
 def _safe(text: str) -> str:
-    """Text that cannot end its docstring, and that any source file may hold."""
+    """Lines that cannot end their docstring, and that any source file may hold."""
     printable = "".join(
         character if character.isprintable() or character == "\n" else " "
         for character in text.encode(errors="replace").decode().replace("\r\n", "\n")
     )
-    return printable.replace("\\", "\\\\").replace('"""', r"\"\"\"") + (" " if printable.endswith('"') else "")
+    return printable.replace("\\", "\\\\").replace('"""', r"\"\"\"")
