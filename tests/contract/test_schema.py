@@ -424,3 +424,27 @@ def test_a_field_with_an_alias_has_no_other_name(setting: str) -> None:
 def test_what_an_author_adds_to_a_published_schema_has_to_be_one(extra: dict[str, Any]) -> None:
     hint = Annotated[int, Field(json_schema_extra=extra)]
     assert config_error(as_input_schema, TypeAdapter(arguments_type({"v": hint})), "f").code == "bad_schema"
+
+
+@dataclasses.dataclass
+class Counted:
+    a: int
+    b: int = dataclasses.field(init=False, default=3)
+
+
+class Left(BaseModel):
+    kind: Literal["left"] = "left"
+
+
+class Right(BaseModel):
+    kind: Literal["right"] = "right"
+
+
+def test_what_nobody_may_set_is_not_published_and_a_tag_that_must_be_there_is_required() -> None:
+    schema = as_input_schema(Counted, "f")
+    assert list(schema.json_schema()["properties"]) == ["a"]
+    assert [path for path, _ in codes(schema, b'{"a":1,"b":2}')] == ["b"]
+    hint = Annotated[Left | Right, Field(discriminator="kind")]
+    tagged = as_input_schema(TypeAdapter(arguments_type({"v": hint})), "f")
+    assert [one["required"] for one in tagged.json_schema()["properties"]["v"]["oneOf"]] == [["kind"], ["kind"]]
+    assert codes(tagged, b'{"v":{}}') == [("v", "union_tag_not_found")]

@@ -163,3 +163,21 @@ def test_a_struct_made_with_wrong_values_is_refused_as_a_result() -> None:
     assert refusal(output(), {"id": 1, "extra": 2}) == ("extra", "not what was declared: no such argument")
     assert refusal(output(), Odd())[1] == "not representable as JSON (TypeError)"
     assert refusal(output(), {"id": 13})[1].startswith("not what was declared: thirteen is unlucky")
+
+
+class Circle(msgspec.Struct, tag=1):
+    radius: float = float("inf")
+
+
+class Square(msgspec.Struct, tag=2):
+    sides: tuple[int, ...] = (1, 2)
+
+
+class Drawing(msgspec.Struct):
+    shape: Circle | Square
+
+
+def test_tags_that_are_numbers_and_defaults_that_json_lacks_are_published() -> None:
+    schema = StructInput(Drawing, "f")
+    assert schema.validate(b'{"shape":{"type":1,"radius":2.5}}') == Drawing(Circle(2.5))
+    assert schema.validate(b'{"shape":{"type":2}}') == Drawing(Square())

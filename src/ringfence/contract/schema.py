@@ -161,6 +161,11 @@ class Publisher(GenerateJsonSchema):
         "skipped-discriminator",
     }
 
+    def dataclass_args_schema(self, schema: core_schema.DataclassArgsSchema) -> Json:
+        if self.mode == "validation":  # what nobody may set is no argument
+            schema = {**schema, "fields": [one for one in schema["fields"] if one.get("init", True)]}
+        return super().dataclass_args_schema(schema)
+
     def field_title_should_be_set(self, schema: Any) -> bool:
         del schema
         return False
@@ -182,6 +187,17 @@ class _ClosedPublisher(Publisher):
 
     has_open = False
     """Whether a type asked to admit other keys."""
+
+    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> Json:
+        """Also writes that the tag must be there: it is looked at before any default."""
+        made = super().tagged_union_schema(schema)
+        tag = node_of(made.get("discriminator")).get("propertyName")
+        if not isinstance(tag, str):
+            return made
+        choices = [
+            {**node_of(one), "required": [*dict.fromkeys([*one.get("required", ()), tag])]} for one in made["oneOf"]
+        ]
+        return {**made, "oneOf": choices}
 
     def model_schema(self, schema: core_schema.ModelSchema) -> Json:
         return self._close(super().model_schema(schema), named=not schema.get("root_model", False))

@@ -8,7 +8,9 @@ msgspec itself skips unknown keys and reports one mistake at a time, so the publ
 
 from __future__ import annotations
 
+import json
 import re
+from math import isfinite
 from typing import Any, Final
 
 import msgspec
@@ -116,10 +118,12 @@ def is_struct(value: object) -> bool:
 
 def _published(struct: Any, field: str, *, root_object: bool) -> Published:
     try:
-        schema = msgspec.json.schema(struct)
+        schema: Json = json.loads(json.dumps(msgspec.to_builtins(msgspec.json.schema(struct), str_keys=True)))
     except Exception as error:
         raise ConfigError(f"{field}: msgspec says: {error!s:.200}", code="bad_schema") from error
     for part in parts(schema):
+        if isinstance(part.get("default"), float) and not isfinite(part["default"]):
+            del part["default"]  # JSON has no form for it
         if "properties" in part:
             part.setdefault("additionalProperties", False)
     return publish(schema, field, root_object=root_object)
