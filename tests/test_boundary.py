@@ -561,3 +561,26 @@ def test_a_signal_that_is_none_is_a_configuration_error(signal: Any) -> None:
                 await door.call("lookup_order", {"order_id": 1}, signal=signal)
 
     run(body)
+
+
+def test_an_asynchronous_handler_has_heard_of_a_call_when_its_outcome_is_there() -> None:
+    seen: list[str] = []
+
+    async def hear(event: rf.Event) -> None:
+        seen.append(event.type)
+
+    @rf.tool
+    async def say(text: str) -> str:
+        """Say it."""
+        return text
+
+    async def body() -> None:
+        boundary = rf.Boundary([say], sandbox=rf.local(unsafe=True))
+        boundary.on(None, hear)
+        for _ in range(2):
+            await boundary.call("say", {"text": "a"})
+            assert seen == ["tool.called", "tool.completed"]
+            seen.clear()
+        await boundary.aclose()
+
+    run(body)

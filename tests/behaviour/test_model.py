@@ -58,7 +58,7 @@ class End:
 
 
 def by_the_rules(case: Case) -> End:
-    """The first seed's order, with the one exception for effects in doubt."""
+    """The first seed's order, with the exceptions for effects in doubt."""
     if not case.valid:
         return End("refused", "invalid_input", 0, ())
     trace: list[str] = []
@@ -74,10 +74,11 @@ def by_the_rules(case: Case) -> End:
         trace += ["tool.called", "tool.completed" if how == "fine" else "tool.failed"]
         if how == "fine":
             return End("succeeded", None, number, tuple(trace))
+        in_doubt = how in ("down", "denied within") and is_effect
+        if in_doubt:  # what one attempt may have done, no later one takes back
+            status, code = "unknown", "outcome_unknown"
         if how == "denied within":
-            return End("failed", "tool_raised", number, tuple(trace))
-        in_doubt = how == "down" and is_effect
-        status, code = ("unknown", "outcome_unknown") if in_doubt else ("failed", "tool_raised")
+            return End(status, code, number, tuple(trace))
         is_last = number == case.retries + 1 or (in_doubt and case.idempotent is not True)
         if not is_last:
             continue

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import BaseModel
 
-from ringfence.contract.calling import is_async, spread, whole
+from ringfence.contract.calling import is_async, is_same, spread, whole
 from ringfence.contract.context import ToolContext
 from ringfence.contract.hints import Arguments, read_function
 from tests.contract.helpers import config_error, context
@@ -175,3 +175,15 @@ class AsyncDesk:
 )
 def test_only_coroutine_functions_are_async(function: Any, expected: bool) -> None:
     assert is_async(function) is expected
+
+
+def test_a_method_is_the_same_however_often_it_is_read() -> None:
+    one: list[Any] = []
+    other: list[Any] = []
+    model = Model(a=1)
+    assert is_same(one.append, one.append)
+    assert is_same(model.model_dump, model.model_dump)
+    assert is_same(spread_call, spread_call)
+    assert not is_same(one.append, other.append)
+    assert not is_same(one.append, one.extend)
+    assert not is_same(model.model_dump, Model(a=1).model_dump)

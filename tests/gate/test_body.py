@@ -126,6 +126,41 @@ def test_other_arguments_are_a_violation_and_run_nothing(handling: Handling) -> 
     assert outcome.error.message == "pay: its sandbox called the tool with other arguments"
 
 
+class Believed(Place):
+    """Says that it hands over what it gets, so that nothing is compared."""
+
+    hands_over_unchanged = True
+
+
+@pytest.mark.parametrize(
+    ("handling", "ran", "status"),
+    [(twice, [5], "unknown"), (twice_in_silence, [5], "unknown"), (another_object, [], "failed"),
+     (another_type, [], "failed"), (changed_then_right, [], "failed")],
+)  # fmt: skip
+def test_a_driver_that_is_believed_may_not_lie_about_what_runs(handling: Handling, ran: list[int], status: str) -> None:
+    cents: list[int] = []
+    outcome, _ = outcome_of(tool(counted(cents), effect="write", retries=1), sandbox=Believed(handling))
+    assert (verdict(outcome), cents) == ((status, "wire_violation", 1), ran)
+
+
+def test_a_driver_that_is_believed_may_not_come_late() -> None:
+    late: list[Callable[[], Any]] = []
+    ran: list[int] = []
+
+    async def keeps(fn: Callable[..., Any], args: list[Any]) -> str:
+        late.append(lambda: fn(*args))
+        return "paid elsewhere"
+
+    async def body() -> None:
+        outcome = await gate(tool(counted(ran)), sandbox=Believed(keeps)).call("pay", ARGS, origin=ORIGIN)
+        assert outcome.value == "paid elsewhere"
+        with pytest.raises(SandboxFault, match="when its time was over"):
+            await late[0]()
+
+    run(body)
+    assert ran == []
+
+
 @pytest.mark.parametrize("handling", [a_copy, elsewhere])
 def test_a_copy_is_as_good_and_the_tool_may_run_elsewhere(handling: Handling) -> None:
     assert outcome_of(tool(pay), sandbox=Place(handling))[0].status == "succeeded"

@@ -143,6 +143,21 @@ def test_a_driver_need_not_close_and_may_close_at_once() -> None:
     run(body)
 
 
+def test_a_driver_may_call_it_close_as_the_seed_does() -> None:
+    class Seeds(Minimal):
+        __slots__ = ("closed",)
+
+        async def close(self) -> None:
+            self.closed = True
+
+    async def body() -> None:
+        place = Seeds()
+        assert await Leases([place]).release(Attempts()) == []
+        assert place.closed
+
+    run(body)
+
+
 def test_every_driver_is_tried_and_every_failure_is_told() -> None:
     async def body() -> None:
         places = [Place(ValueError("a")), Place(), Place(SystemExit(3)), Place(asyncio.CancelledError())]

@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import CodeType
+from types import BuiltinMethodType, CodeType, MethodType
 from typing import Any
 
 from ringfence.contract.context import ToolContext
@@ -88,6 +88,15 @@ def is_async(execute: Callable[..., Any]) -> bool:
     if type(code) is CodeType and code.co_flags & inspect.CO_COROUTINE:
         return True
     return inspect.iscoroutinefunction(execute) or inspect.iscoroutinefunction(getattr(execute, "__call__", None))  # noqa: B004
+
+
+def is_same(one: object, other: object) -> bool:
+    """By identity, since equality is whatever a handler's class says; a bound method is made anew at every access."""
+    if isinstance(one, MethodType) and isinstance(other, MethodType):
+        return one.__self__ is other.__self__ and one.__func__ is other.__func__
+    if isinstance(one, BuiltinMethodType) and isinstance(other, BuiltinMethodType):
+        return one.__self__ is other.__self__ and one.__name__ == other.__name__
+    return one is other
 
 
 def _required(parameter: inspect.Parameter) -> bool:

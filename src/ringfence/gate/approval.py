@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType, MethodType
+from types import MappingProxyType
 from typing import Any, Final, cast
 
+from ringfence.contract.calling import is_same
 from ringfence.errors import ConfigError
 from ringfence.gate.attempt import Attempt, Attempts, Stop, Stopped, withdrawn
 from ringfence.gate.decisions import Panel, Ruling, Tree
@@ -65,17 +66,10 @@ def _seated(handler: object, field: str, members: list[Member]) -> Tree:
     if not callable(handler):
         raise ConfigError(f"{field} must be callable, not {type(handler).__name__}")
     for number, member in enumerate(members):
-        if _is_same(handler, member.handler):
+        if is_same(handler, member.handler):
             return number
     members.append(Member(cast("ApprovalHandler", handler), form_of(handler, field)))
     return len(members) - 1
-
-
-def _is_same(one: object, other: object) -> bool:
-    """By identity, since equality is whatever a handler's class says; a bound method is made anew at every access."""
-    if isinstance(one, MethodType) and isinstance(other, MethodType):
-        return one.__self__ is other.__self__ and one.__func__ is other.__func__
-    return one is other
 
 
 async def decide(

@@ -19,10 +19,9 @@ import weakref
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import MethodType
 from typing import Final, cast
 
-from ringfence.contract.calling import is_async
+from ringfence.contract.calling import is_async, is_same
 from ringfence.errors import ConfigError
 from ringfence.events import EVENT_TYPES, SEED_TYPES, Event
 from ringfence.gate.explain import class_name, code_name
@@ -61,6 +60,8 @@ class EventHub:
         self._queue = queue
         self._subscribers: list[_Subscriber] = []
         self.wanted: Mapping[str, tuple[_Subscriber, ...]] = {}
+        self._late: tuple[_HandlerSubscriber, ...] = ()
+        """Those that hear by a task of their own."""
         """Subscribers by type. An event of a type that is missing here need not be made (an attribute, since asking a
         method twice a call would take 0.3 of 20 us).
         """
@@ -82,6 +83,10 @@ class EventHub:
         self.emitted += 1
         for subscriber in subscribers:
             subscriber.take(event)
+
+    def is_heard_later(self) -> bool:
+        """An asynchronous handler has something to hear, and hears it when the loop turns."""
+        return bool(self._late) and any(one.is_about_to for one in self._late)
 
     def on(self, types: Filter, handler: Handler) -> Callable[[], None]:
         """Call `handler` with every event of these types.
@@ -133,6 +138,7 @@ class EventHub:
         self._closed = True
         with self._lock:
             subscribers, self._subscribers, self.wanted = self._subscribers, [], {}
+            self._late = ()
         me = asyncio.current_task()  # a handler that closes does not wait for itself
         tasks = [task for subscriber in subscribers for task in subscriber.finish() if task is not me]
         try:
@@ -195,6 +201,8 @@ class EventHub:
             for kind in subscriber.types:
                 index[kind] = (*index.get(kind, ()), subscriber)
         self.wanted = index
+        handlers = (one for one in self._subscribers if isinstance(one, _HandlerSubscriber))
+        self._late = tuple(one for one in handlers if one.is_async)
 
 
 class EventStream:
@@ -304,7 +312,7 @@ class _HandlerSubscriber:
         self._wishes: tuple[_Wish, ...] = ()
         self._hub = hub
         self._handler = handler
-        self._is_async = is_async(handler)
+        self.is_async = is_async(handler)
         self._limit = limit
         self._waiting: deque[tuple[Event, Awaitable[object] | None]] = deque()
         self._lock = threading.RLock()
@@ -314,13 +322,12 @@ class _HandlerSubscriber:
         self._loop = _running_loop()
         """Where to deliver what a thread without a loop has to say: where the handler came from, or last ran."""
         self._cancelled = False
+        self.is_about_to = False
+        """Has events to hear, and the loop has not come to it yet."""
 
     def calls(self, handler: object) -> bool:
-        """By identity, as a bound method is made anew at every access; equality is whatever a handler's class says."""
-        mine = self._handler
-        if isinstance(mine, MethodType) and isinstance(handler, MethodType):
-            return mine.__self__ is handler.__self__ and mine.__func__ is handler.__func__
-        return mine is handler
+        """Whether this is the handler that is called already."""
+        return is_same(self._handler, handler)
 
     def add(self, types: frozenset[str]) -> _Wish:
         """One more subscription. The hub's lock is held."""
@@ -338,7 +345,7 @@ class _HandlerSubscriber:
         self.types = frozenset[str]().union(*(wish.types for wish in wishes))
 
     def take(self, event: Event) -> None:
-        if self._is_async:
+        if self.is_async:
             self._enqueue(event, None)
             return
         try:
@@ -391,7 +398,7 @@ class _HandlerSubscriber:
         with self._lock:
             if not self._waiting or self._is_served():
                 return
-            self._serving, self._task = True, None
+            self._serving, self._task, self.is_about_to = True, None, True
         task = loop.create_task(self._deliver(), name="ringfence-events")  # an eager one takes the lock at once
         with self._lock:
             if not task.done():
@@ -402,6 +409,7 @@ class _HandlerSubscriber:
         return self._serving and (task is None or not (task.done() or task.get_loop().is_closed()))
 
     async def _deliver(self) -> None:
+        self.is_about_to = False
         me = asyncio.current_task()
         outside()
         while True:

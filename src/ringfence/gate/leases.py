@@ -109,7 +109,8 @@ async def _close(driver: Driver, attempts: Attempts) -> Exception | None:
 
 
 async def _closing(driver: Driver) -> None:
-    aclose = getattr(driver, "aclose", None)
-    ended = aclose() if aclose is not None else None
+    """By `aclose`, or else by `close`, the first seed's own name for it."""
+    close = getattr(driver, "aclose", None) or getattr(driver, "close", None)
+    ended = close() if close is not None else None
     if inspect.isawaitable(ended):
         await ended

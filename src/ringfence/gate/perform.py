@@ -67,7 +67,6 @@ async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
     signal = AbortSignal(call.parent)
     # for a tool that does not look at it, it is not made: 1.5 of 20 us
     context = _context(call, entry, number, timeout, signal, means) if tool.takes_context else None
-    body = Body(tool, context)
     attempt: Attempt | InPlace | None = None
     handled = sys.exception()
     try:
@@ -76,6 +75,7 @@ async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
         raise
     except BaseException as error:  # noqa: BLE001  (the user's types may refuse to be copied; nothing has begun)
         return _not_begun(call, number, error)
+    body = Body(tool, context, value)
     try:
         if not entry.is_plain:
             body = GuardedBody(tool, context, value, turn=call.turn, is_trusted=entry.is_trusted)
@@ -103,8 +103,7 @@ async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
             return Interrupted()
         return _raised(call, number, body, error, handled, aborted=signal.aborted, means=means)
     finally:
-        if isinstance(body, GuardedBody):
-            body.end()
+        body.end()
     if body.fault is not None:
         return _violated(call, body.fault, started=body.started)
     if not (call.encode or entry.is_checked):

@@ -7,6 +7,7 @@ tools, drivers through their port, approvers and a hub; does not know scripts or
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import logging
 import math
@@ -306,7 +307,10 @@ class Gate:
                             call.since = self._clock()
                             event = await perform.run_attempt(call, command.attempt, self._means)
                         case Finish():
-                            return self._outcome(call, state)
+                            outcome = self._outcome(call, state)
+                            if self.hub.is_heard_later():  # so that who has the outcome can look at what was heard
+                                await asyncio.sleep(0)
+                            return outcome
                         case _:
                             event = await self._waited(call, command)
                 if type(event) is Returned and state is first and entry is not None and entry.returned is not None:

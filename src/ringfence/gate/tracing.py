@@ -179,8 +179,16 @@ def _global_provider() -> trace.TracerProvider | None:
     return None if isinstance(provider, trace.ProxyTracerProvider) else provider
 
 
+def _version() -> str | None:
+    """Ours; None where the package is used without having been installed."""
+    try:
+        return importlib.metadata.version("ringfence")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
 def _tracer_of(provider: trace.TracerProvider) -> trace.Tracer | None:
-    tracer = provider.get_tracer("ringfence", importlib.metadata.version("ringfence"))
+    tracer = provider.get_tracer("ringfence", _version())
     return None if isinstance(tracer, trace.NoOpTracer) else tracer
 
 
