@@ -13,6 +13,7 @@ from ringfence.contract.approvers import veto as veto
 from ringfence.contract.backoff import Backoff as Backoff
 from ringfence.contract.context import ToolContext as ToolContext
 from ringfence.contract.neutral import Invalid as Invalid
+from ringfence.contract.neutral import Mode as Mode
 from ringfence.contract.neutral import ToolSchema as ToolSchema
 from ringfence.contract.neutral import Valid as Valid
 from ringfence.contract.tool import Tool as Tool
@@ -50,6 +51,7 @@ from ringfence.ports import Outcome as Outcome
 from ringfence.ports import Reject as Reject
 from ringfence.ports import Respond as Respond
 from ringfence.ports import Signal as Signal
+from ringfence.ports import Target as Target
 from ringfence.ports import Verdict as Verdict
 from ringfence.sandbox.local_unsafe import local as local
 
@@ -85,6 +87,7 @@ __all__ = [
     "ErrorInfo",
     "Event",
     "Invalid",
+    "Mode",
     "Outcome",
     "Refusal",
     "Reject",
@@ -96,6 +99,7 @@ __all__ = [
     "SecurityLevel",
     "Signal",
     "StopRequested",
+    "Target",
     "Tool",
     "ToolApprovalError",
     "ToolContext",
