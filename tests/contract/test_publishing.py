@@ -95,7 +95,7 @@ def nested(levels: int) -> dict[str, Any]:
         ({"type": "array"}, 'must say "type": "object"'),
         ({"type": ["object", "null"]}, 'must say "type": "object"'),
         ({"$ref": "#/$defs/A", "$defs": {"A": True}}, 'must say "type": "object"'),
-        ({"type": "object", "properties": {"a": {"type": "text"}}}, "at properties/a/type: wrong anyOf"),
+        ({"type": "object", "properties": {"a": {"type": "text"}}}, "at properties/a/type: 'text' is no type"),
         ({"type": "object", "required": "a"}, "at required: wrong type"),
         ({"type": "object", "$schema": "https://example.org/own"}, "is no draft"),
         ({"type": "object", "not": {"$ref": "#/x/y"}, "x": {"y": {"required": 5}}}, "at $defs/y/required: wrong type"),
@@ -116,3 +116,16 @@ def test_what_cannot_be_published_is_refused_with_field_and_reason(schema: Any, 
 
 def test_a_schema_of_ours_whose_reference_leads_out_is_refused() -> None:
     assert "outside its $defs" in config_error(published, {"$ref": "#/properties/a", "properties": A}, "f").message
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"type": "str"}, "'str' is no type; did you mean 'string'?"),
+        ({"type": "intger"}, "'intger' is no type; did you mean 'integer'?"),
+        ({"type": "integer", "required": True}, "'required' is a list of names, beside 'properties'"),
+    ],
+)
+def test_a_usual_mistake_in_a_schema_is_said_in_words(part: dict[str, Any], said: str) -> None:
+    error = config_error(publish, {"type": "object", "properties": {"a": part}}, "f")
+    assert error.message.endswith(said)

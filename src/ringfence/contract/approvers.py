@@ -57,5 +57,8 @@ def _combined(rule: Literal["any_of", "all_of", "veto"], handlers: tuple[Any, ..
         raise ConfigError(f"{rule} needs at least one approval handler")
     for position, handler in enumerate(handlers):
         if not callable(handler) and not isinstance(handler, Combination):
-            raise ConfigError(f"{rule}: handler {position} must be callable, not {type(handler).__name__}")
+            raise ConfigError(
+                f"{rule}: handler {position} must be callable, not {type(handler).__name__}",
+                hint=f"write {rule}(*handlers)" if isinstance(handler, (list, tuple, set)) else None,
+            )
     return Combination(rule, tuple(handlers))

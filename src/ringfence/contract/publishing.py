@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, cast
 
 import jsonschema_rs
@@ -18,6 +19,7 @@ from ringfence.contract.closing import closed
 from ringfence.contract.drafts import NEWEST, URLS, draft_of, lowered, raised
 from ringfence.contract.effort import measured
 from ringfence.contract.keywords import ANNOTATIONS, Json, node_of, parts
+from ringfence.contract.names import suggest
 from ringfence.contract.references import HOME, Unpublishable, localised, target_of
 from ringfence.errors import ConfigError
 from ringfence.limits import KIB, ValueBudget
@@ -28,6 +30,11 @@ SCHEMA_BUDGET: Final = ValueBudget(size=256 * KIB, depth=64, nodes=50_000)
 """How large a published schema may be: model providers refuse far smaller ones."""
 
 _SHOWN: Final = 200
+TYPES: Final = ("string", "integer", "number", "boolean", "array", "object", "null")
+_MEANT: Final = MappingProxyType(
+    {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "list": "array", "dict": "object",
+     "None": "null"}
+)  # fmt: skip
 _NO_OBJECT: Final = 'it must say "type": "object" at its root'
 
 
@@ -128,9 +135,22 @@ def _check_form(schema: Json, draft: int) -> None:
         jsonschema_rs.meta.validate({**schema, "$schema": url})
     except jsonschema_rs.ValidationError as error:
         place = "/".join(map(str, error.instance_path)) or "its root"
-        raise Unpublishable(f"it is no JSON Schema, at {place:.{_SHOWN}}: wrong {error.kind.name}") from None
+        raise Unpublishable(f"it is no JSON Schema, at {place:.{_SHOWN}}: {_why(error)}") from None
     except ValueError as error:
         raise Unpublishable(f"it is no JSON Schema: {error!s:.{_SHOWN}}") from None
+
+
+def _why(error: jsonschema_rs.ValidationError) -> str:
+    """What is wrong with a schema, for the mistakes that are made."""
+    given: object = error.instance
+    match list(error.instance_path)[-1:]:
+        case ["type"] if isinstance(given, str):
+            near = suggest(_MEANT.get(given, given), TYPES)
+            return f"{given[:40]!r} is no type" + (f"; did you mean {near!r}?" if near else "")
+        case ["required"] if isinstance(given, bool):
+            return "'required' is a list of names, beside 'properties'"
+        case _:
+            return f"wrong {error.kind.name}"
 
 
 def _rooted(schema: Json, *, root_object: bool) -> Json:
