@@ -141,3 +141,9 @@ def test_too_many_values_are_refused_before_a_path_is_made_for_each(kind: str) -
     finally:
         tracemalloc.stop()
     assert (caught.value.too_large, peak < 1_000_000) == (True, True)
+
+
+def test_a_number_of_more_digits_than_python_writes_is_refused() -> None:
+    with pytest.raises(ValueRefused, match="a whole number of too many digits") as caught:
+        canonical({"n": 10**5_000}, ValueBudget())
+    assert caught.value.too_large

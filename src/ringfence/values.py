@@ -51,6 +51,8 @@ def canonical(value: object, budget: ValueBudget) -> bytes:
         data = _encoder.encode(value)
     except UnicodeEncodeError:
         raise ValueRefused("", "text with a lone surrogate, which is not Unicode") from None
+    except ValueError:  # more digits than Python writes
+        raise ValueRefused("", "holds a whole number of too many digits", too_large=True) from None
     if len(data) > budget.size:
         raise _too_long(data, budget)
     return data
