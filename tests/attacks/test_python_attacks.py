@@ -70,7 +70,7 @@ def test_an_attack_ends_as_it_must_and_nothing_else_happens(case: Case, arena: S
 
     result, after = arena.run(attack())
     actual = facts(result)
-    assert code(result) in codes  # several where it depends on the version of Python how it fails
+    assert code(result) in codes  # several where it depends on the Python, or on where memory ends, how it fails
     assert {key: actual[key] for key in expected} == expected
     assert result.stats.duration <= timeout + OVERSHOOT
     assert canary.state() == canary.intact()
@@ -85,7 +85,7 @@ def test_every_attack_has_a_number_of_its_own_and_says_where_it_comes_from() -> 
     assert len({name[:7] for name in names}) == len(names)
     assert [case.name for case in ATTACKS if "reference" not in case.expected] == []
     assert [case.name for case in ATTACKS if not case.expected.keys() & {"code", "codes"}] == []
-    assert sum("codes" in case.expected for case in ATTACKS) <= 3
+    assert sum("codes" in case.expected for case in ATTACKS) <= 4
 
 
 def test_every_exception_is_still_an_attack() -> None:
