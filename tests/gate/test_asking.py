@@ -16,7 +16,7 @@ from ringfence.contract.approvers import all_of
 from ringfence.contract.output import PydanticOutput
 from ringfence.contract.tool import Tool
 from ringfence.errors import Issue
-from ringfence.gate import asking
+from ringfence.gate import waits
 from ringfence.gate.asking import ask
 from ringfence.gate.attempt import Stop
 from ringfence.gate.entries import LiveCall, entry_for
@@ -336,7 +336,7 @@ def test_the_questions_deadline_holds_for_the_schema_too() -> None:
 
 
 def test_a_schema_has_a_deadline_even_where_the_question_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "VALIDATION_TIMEOUT", 0.001)
+    monkeypatch.setattr(waits, "VALIDATION_TIMEOUT", 0.001)
     for timeout in (None, 60.0):
         asked, _ = asked_of(slowly(None, ever=False), EDIT, timeout=timeout)
         assert (asked.event(), asked.unchanged) == (Denied("invalid_edit"), True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import logging
-from collections.abc import Awaitable, Iterable
+from collections.abc import Iterable
 from typing import Any, Final, assert_never, cast
 
 from ringfence import values
@@ -25,7 +25,7 @@ from ringfence.gate.handlers import discard
 from ringfence.gate.means import BUDGET, Means, too_long
 from ringfence.gate.shown import shown
 from ringfence.gate.states import Aborted, Denied, Event, Expired, Granted, Interrupted, Responded
-from ringfence.gate.waits import VALIDATION_TIMEOUT, SchemaTimeoutError, attended
+from ringfence.gate.waits import finished
 from ringfence.ports import ApprovalRequest, InvalidInput, Unfinished
 
 _log: Final = logging.getLogger("ringfence.approval")
@@ -171,24 +171,9 @@ async def _responded(call: LiveCall, entry: Entry, value: object, means: Means, 
 async def _finished(
     call: LiveCall, given: Unfinished, means: Means, until: float | None
 ) -> tuple[Expired | Aborted | Interrupted | None, Any]:
-    """What an asynchronous schema comes to, within the question's time and a schema's.
-
-    Raises:
-        SchemaTimeoutError: it took longer than a schema may.
-        BaseException: what the schema raised.
-    """
-    left = VALIDATION_TIMEOUT if until is None else until - asyncio.get_running_loop().time()
-    timeout = min(max(left, 0.0), VALIDATION_TIMEOUT)
-    ended, answer = await attended(
-        call, _awaiting(given.awaitable), means.attempts, signal=call.signal, timeout=timeout
-    )
-    if isinstance(ended, Expired) and timeout >= VALIDATION_TIMEOUT:
-        raise SchemaTimeoutError
-    return ended, given.finish(answer) if ended is None else None
-
-
-async def _awaiting(code: Awaitable[Any]) -> Any:
-    return await code
+    """What an asynchronous schema comes to, within the question's time and a schema's. Raises as `waits.finished` does."""
+    left = None if until is None else until - asyncio.get_running_loop().time()
+    return await finished(call, given, means.attempts, call.signal, left=left)
 
 
 def _codes(issues: Iterable[Issue]) -> str:

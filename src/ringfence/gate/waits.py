@@ -58,18 +58,20 @@ async def attended(
 
 
 async def finished(
-    call: LiveCall, given: Unfinished, attempts: Attempts, signal: Signal | None
+    call: LiveCall, given: Unfinished, attempts: Attempts, signal: Signal | None, *, left: float | None = None
 ) -> tuple[Ended | None, Any]:
     """What an asynchronous `validate` or `dump` comes to.
+
+    Args:
+        left: seconds that whoever asks still has, where these are less than a schema has: then the wait ends `Expired`.
 
     Raises:
         SchemaTimeoutError: it did not answer in time.
         BaseException: what the schema raised.
     """
-    ended, answer = await attended(
-        call, _awaiting(given.awaitable), attempts, signal=signal, timeout=VALIDATION_TIMEOUT
-    )
-    if isinstance(ended, Expired):
+    timeout = VALIDATION_TIMEOUT if left is None else min(max(left, 0.0), VALIDATION_TIMEOUT)
+    ended, answer = await attended(call, _awaiting(given.awaitable), attempts, signal=signal, timeout=timeout)
+    if isinstance(ended, Expired) and timeout >= VALIDATION_TIMEOUT:
         raise SchemaTimeoutError
     return ended, given.finish(answer) if ended is None else None
 
