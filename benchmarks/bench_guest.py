@@ -167,7 +167,7 @@ async def _large(enclave: rf.Enclave) -> Row:
 
 
 def _pool(waiting: int) -> Pool:
-    limits = RunLimits(timeout=30.0, max_tool_calls=100)
+    limits = RunLimits(timeout=30.0, max_tool_calls=100, max_global_calls=1_000, max_iterations=None)
     plan = plan_guest(probe(), GuestLimits(memory=limits.memory, cpu=limits.timeout))
     assert isinstance(plan, JailPlan)
     return Pool(plan, ENGINES["python"], frame_limit=protocol.frame_limit(limits), waiting=waiting)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import astuple
 from typing import Any
 
 import pytest
 
 from ringfence.errors import ConfigError
-from ringfence.limits import LEVELS, MIB, LevelDefaults, parse_count, parse_seconds, parse_size, parse_text
+from ringfence.limits import LEVELS, MIB, parse_count, parse_seconds, parse_size, parse_text
 
 
 @pytest.mark.parametrize(
@@ -45,13 +46,12 @@ def test_counts_are_whole_numbers(value: Any) -> None:
 
 
 def test_levels_are_those_of_the_catalogue() -> None:
-    kib = 1024
-    assert {
-        "STRICT": LevelDefaults(timeout=5.0, max_tool_calls=10, output=64 * kib),
-        "SECURE": LevelDefaults(timeout=15.0, max_tool_calls=50, output=256 * kib),
-        "STANDARD": LevelDefaults(timeout=30.0, max_tool_calls=100, output=1024 * kib),
-        "PERMISSIVE": LevelDefaults(timeout=60.0, max_tool_calls=1_000, output=10 * 1024 * kib),
-    } == LEVELS
+    assert {name: astuple(level) for name, level in LEVELS.items()} == {
+        "STRICT": (5.0, 10, 1_000, 5, 50, 64 * 1024, False, False),
+        "SECURE": (15.0, 50, 5_000, 10, 100, 256 * 1024, False, False),
+        "STANDARD": (30.0, 100, 10_000, 20, 500, 1024 * 1024, False, True),
+        "PERMISSIVE": (60.0, 1_000, 100_000, 50, 1_000, 10 * 1024 * 1024, True, True),
+    }
 
 
 @pytest.mark.parametrize("value", ["", None, 5, b"s", True])

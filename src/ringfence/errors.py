@@ -68,6 +68,14 @@ CODES: Final[Mapping[str, CodeSpec]] = MappingProxyType(
         "approval_denied": _spec(Family.TERMINAL, "APPROVAL_DENIED", "nobody approved the call"),
         "approval_expired": _spec(Family.TERMINAL, "APPROVAL_EXPIRED", "no decision came in time"),
         "limit_exceeded": _spec(Family.TERMINAL, "MAX_TOOL_CALLS", "the run made more calls than allowed"),
+        "global_limit": _spec(
+            Family.TERMINAL, "MAX_GLOBAL_CALLS", "the run called functions of its globals more often than allowed"
+        ),
+        "iteration_limit": _spec(
+            Family.TERMINAL, "MAX_ITERATIONS", "a loop of the script took more turns than allowed"
+        ),
+        "name_refused": _spec(Family.TERMINAL, "SECURITY_VIOLATION", "no call may have a tool name like this one"),
+        "script_violation": _spec(Family.TERMINAL, "SECURITY_VIOLATION", "the script tried what its level forbids"),
         "output_limit": _spec(Family.TERMINAL, "OUTPUT_LIMIT", "the script printed more than allowed"),
         "rate_limited": _spec(Family.TERMINAL, "SECURITY_VIOLATION", "too many calls in one second"),
         "suspicious_sequence": _spec(Family.TERMINAL, "SECURITY_VIOLATION", "the order of calls looks like an attack"),
@@ -79,6 +87,7 @@ CODES: Final[Mapping[str, CodeSpec]] = MappingProxyType(
         # the tool
         "tool_raised": _spec(Family.FAILURE, "TOOL_ERROR", "the tool raised an exception"),
         "tool_timeout": _spec(Family.FAILURE, "TOOL_ERROR", "the tool took longer than its timeout"),
+        "global_raised": _spec(Family.FAILURE, "RUNTIME_ERROR", "a function of the globals raised an exception"),
         "bad_result": _spec(Family.FAILURE, "TOOL_ERROR", "the tool's result does not fit its output schema"),
         "outcome_unknown": _spec(Family.FAILURE, "TOOL_ERROR", "an effect may or may not have happened"),
         "interrupted": _spec(Family.FAILURE, "ABORTED", "the call was cancelled before it finished"),

@@ -19,6 +19,7 @@ EventType = Literal[
     "tool.recovered",
     "tool.rejected",
     "tool.progress",
+    "tool.flagged",
     "approval.required",
     "approval.granted",
     "approval.denied",
@@ -48,6 +49,7 @@ META_TYPES: Final[Mapping[str, tuple[type, ...]]] = MappingProxyType(
         "status": (str,),
         "code": (str, type(None)),
         "reason": (str,),
+        "pattern": (str,),
         "error": (str,),
     }
 )
@@ -83,6 +85,7 @@ META: Final[Mapping[EventType, frozenset[str]]] = MappingProxyType(
         "tool.recovered": _OF_CALLS | {"attempt", "max_attempts", "duration", "code", "status"},
         "tool.rejected": _OF_CALLS | {"attempt", "max_attempts", "duration", "code", "status"},
         "tool.progress": _OF_CALLS | {"fraction"},
+        "tool.flagged": _OF_CALLS | {"pattern"},
         "approval.required": _OF_CALLS,
         "approval.granted": _OF_CALLS | {"duration", "edited"},
         "approval.denied": _OF_CALLS | {"duration", "code", "reason"},

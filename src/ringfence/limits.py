@@ -84,7 +84,7 @@ def parse_text(value: object, field: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueBudget:
-    """How large one value on the wire may be. Checked before parsing (bytes, nodes) and after (depth)."""
+    """How large one value on the wire may be. Checked before parsing (bytes, nodes) and after (depth, members)."""
 
     size: int = 5 * MIB
     """Bytes of its JSON text."""
@@ -92,15 +92,22 @@ class ValueBudget:
     """Containers inside containers."""
     nodes: int = 1_000_000
     """Scalars, list items and object members together."""
+    members: int | None = None
+    """Members of one object; lists count as nodes only. None: no limit of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLimits:
-    """What one script may use. The host enforces all but `memory` and `cpu`, which are the kernel's."""
+    """What one script may use. The host enforces all but `memory` and `cpu`, which are the kernel's, and
+    `max_iterations`, which is the guest's own advice."""
 
     timeout: float
     """Wall-clock seconds without the time that calls waited for approval."""
     max_tool_calls: int
+    max_global_calls: int
+    """Calls of functions in `globals`."""
+    max_iterations: int | None
+    """Turns of one loop; a run has 100 times as many in all. None: loops are not counted."""
     max_concurrent_calls: int = 10
     """Calls in flight; further ones wait their turn."""
     memory: int = 256 * MIB
@@ -119,12 +126,60 @@ class LevelDefaults:
 
     timeout: float
     max_tool_calls: int
+    max_iterations: int
+    depth: int
+    """`ValueBudget.depth`: containers inside containers, in arguments and results."""
+    members: int
+    """`ValueBudget.members` of one object."""
     output: int
+    allow_functions_in_globals: bool
+    traces: bool
+    """Whether the error of a run holds the traceback of the script's own frames."""
 
 
 LEVELS: Final[dict[str, LevelDefaults]] = {
-    "STRICT": LevelDefaults(timeout=5.0, max_tool_calls=10, output=64 * KIB),
-    "SECURE": LevelDefaults(timeout=15.0, max_tool_calls=50, output=256 * KIB),
-    "STANDARD": LevelDefaults(timeout=30.0, max_tool_calls=100, output=1 * MIB),
-    "PERMISSIVE": LevelDefaults(timeout=60.0, max_tool_calls=1_000, output=10 * MIB),
+    "STRICT": LevelDefaults(
+        timeout=5.0,
+        max_tool_calls=10,
+        max_iterations=1_000,
+        depth=5,
+        members=50,
+        output=64 * KIB,
+        allow_functions_in_globals=False,
+        traces=False,
+    ),
+    "SECURE": LevelDefaults(
+        timeout=15.0,
+        max_tool_calls=50,
+        max_iterations=5_000,
+        depth=10,
+        members=100,
+        output=256 * KIB,
+        allow_functions_in_globals=False,
+        traces=False,
+    ),
+    "STANDARD": LevelDefaults(
+        timeout=30.0,
+        max_tool_calls=100,
+        max_iterations=10_000,
+        depth=20,
+        members=500,
+        output=1 * MIB,
+        allow_functions_in_globals=False,
+        traces=True,
+    ),
+    "PERMISSIVE": LevelDefaults(
+        timeout=60.0,
+        max_tool_calls=1_000,
+        max_iterations=100_000,
+        depth=50,
+        members=1_000,
+        output=10 * MIB,
+        allow_functions_in_globals=True,
+        traces=True,
+    ),
 }
+TOTAL_ITERATIONS: Final = 100
+"""A run may take so many times `max_iterations` turns in all its loops together."""
+GLOBAL_CALLS_PER_TOOL_CALL: Final = 10
+"""`max_global_function_calls` where it is not given, for each tool call allowed (second seed, "Custom Globals")."""

@@ -241,6 +241,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
     value: bytes = b"null"
     """JSON text of the result, when `error` is None."""
+    tags: Mapping[str, Any] | None = None
+    """Which texts in `value` stand for dates, decimals and the like (`enclave.protocol.Tags`)."""
     error: ErrorInfo | None = None
     status: Status = "succeeded"
     """What the call's record says: `unknown` also with a value, where a fallback answered for work that is in doubt."""

@@ -22,7 +22,9 @@ from ringfence.ports import Origin
 from ringfence.sandbox.jail.supervise import Child, Exit
 from tests.enclave.kit import code, outcomes, run
 
-LIMITS = RunLimits(timeout=0.1, max_tool_calls=5, max_concurrent_calls=2, output=100)
+LIMITS = RunLimits(
+    timeout=0.1, max_tool_calls=5, max_global_calls=5, max_iterations=None, max_concurrent_calls=2, output=100
+)
 REQUEST = protocol.RunRequest(run_id="r_1", source="", inputs=b"{}", namespaces={}, effects={}, clock=0, seed="00")
 
 

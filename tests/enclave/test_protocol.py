@@ -110,14 +110,24 @@ def test_the_run_frame_carries_what_replay_will_need() -> None:
     )
     assert body(protocol.run_frame(request, ValueBudget())) == {
         "t": "run",
+        "mode": "run",
+        "rules": "off",
         "run": "r_1",
         "source": "1",
         "namespaces": {"tools": {"del_": "del"}},
         "effects": {"del": "write"},
         "clock": 5,
+        "frozen": False,
         "seed": "00ff",
         "max_value": 5242880,
+        "max_iterations": None,
+        "traces": True,
+        "keep_variables": False,
+        "inputs_tags": None,
+        "variables_tags": None,
         "inputs": {"a": 1},
+        "globals": {},
+        "variables": {},
     }
 
 

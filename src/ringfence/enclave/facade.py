@@ -370,6 +370,8 @@ def _limits(
     return RunLimits(
         timeout=defaults.timeout if timeout is None else parse_seconds(timeout, "timeout"),
         max_tool_calls=defaults.max_tool_calls if calls is None else parse_count(calls, "max_tool_calls"),
+        max_global_calls=0,
+        max_iterations=None,
         max_concurrent_calls=parse_count(concurrent, "max_concurrent_calls", least=1),
         memory=parse_size(memory, "memory_limit", least=LEAST_MEMORY),
         output=defaults.output if output is None else parse_size(output, "max_output"),

@@ -29,6 +29,9 @@ _Text = Annotated[str, msgspec.Meta(max_length=8 * KIB)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 _Line = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
 
+Kind = Literal["datetime", "date", "time", "decimal", "uuid", "bytes"]
+"""Values that JSON lacks and that are restored where the language has them."""
+
 
 class Frame(msgspec.Struct, tag_field="t", forbid_unknown_fields=True, frozen=True):
     """What a guest may say."""
@@ -38,18 +41,41 @@ class Ready(Frame, tag="ready", frozen=True):
     """The jail is closed; the child waits for a script."""
 
 
-class Call(Frame, tag="call", frozen=True):
-    """A tool call. `args` stays unparsed until its budget is checked."""
+Tags = dict[Kind, list[list[str | int]]]
+"""Which texts of a JSON value stand for values that JSON lacks: kind to paths (keys and positions) from the root.
+
+The value itself stays plain JSON, so that digests, contracts and journals see no wrapping, and a language without the
+kind keeps the text (decision on the value table; `enclave.table` holds the kinds).
+"""
+
+
+class _Position(Frame, frozen=True):
+    """What every call says of its place in the script."""
 
     id: _Count
-    name: _Name
-    args: msgspec.Raw
+    """Counts up from 1 over calls of both kinds."""
     line: _Line
     site: _Short
     task: _Short
     seq: _Count
+    args: msgspec.Raw
+    """Stays unparsed until its budget is checked."""
+    tags: Tags | None = None
     fault: _Short | None = None
     """Set when the script's arguments were not data: the call is refused, and counts."""
+
+
+class Call(_Position, tag="call", kw_only=True, frozen=True):
+    """A tool call; `args` is an object."""
+
+    name: _Name
+
+
+class GlobalCall(_Position, tag="global", kw_only=True, frozen=True):
+    """A call of a function in `globals`; `args` is `[positional, named]`, a list and an object."""
+
+    function: _Count
+    """Number in `RunRequest.globals`."""
 
 
 class Print(Frame, tag="print", frozen=True):
@@ -62,19 +88,49 @@ class Done(Frame, tag="done", frozen=True):
     """The script ended with a value."""
 
     value: msgspec.Raw
+    tags: Tags | None = None
+    variables: msgspec.Raw | None = None
+    """The script's own top-level names whose values are data, as an object, when the host asked to keep them."""
+    variable_tags: Tags | None = None
 
 
 class Finding(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Something in the source that cannot work, found before any tool ran."""
+    """Something in the source that cannot work or may not run here, found before any tool ran."""
 
     code: _Short
     line: _Line
     column: _Line
     message: _Text
     fix: _Text
+    severity: Literal["error", "warning"] = "error"
+    """A script with an error is refused; a warning refuses nothing."""
 
 
-FailureKind = Literal["raised", "rejected", "memory", "unawaited", "value", "large", "deadlock"]
+class Site(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """One place in the source that calls a tool."""
+
+    tool: _Name | None
+    """None where the name is made at run time."""
+    line: _Line
+    column: _Line
+    loops: _Count
+    """Loops around it, comprehensions included."""
+    arguments: msgspec.Raw
+    """Object of the arguments that are constants in the source."""
+    dynamic: tuple[_Short, ...] = ()
+    """Names of the other arguments; `*` where even the names are made at run time."""
+
+
+class Checked(Frame, tag="checked", frozen=True):
+    """What there is to say about a source that was not run."""
+
+    findings: tuple[Finding, ...]
+    reach: tuple[Site, ...]
+
+
+FailureKind = Literal[
+    "raised", "rejected", "memory", "unawaited", "value", "large", "deadlock", "iterations", "violation"
+]
 
 
 class Failed(Frame, tag="failed", frozen=True):
@@ -90,7 +146,7 @@ class Failed(Frame, tag="failed", frozen=True):
     findings: tuple[Finding, ...] = ()
 
 
-GuestFrame = Ready | Call | Print | Done | Failed
+GuestFrame = Ready | Call | GlobalCall | Print | Done | Failed | Checked
 
 _decoder: Final = msgspec.json.Decoder(GuestFrame)
 
@@ -179,26 +235,54 @@ class RunRequest:
     """Nanoseconds since the epoch when the run began: the guest's clock starts here."""
     seed: str
     """Hexadecimal seed of the guest's randomness and ids."""
+    mode: Literal["run", "check"] = "run"
+    """`check`: answer with a `Checked` frame and run nothing."""
+    rules: str = "off"
+    """The security level whose rules the source is held to before it runs; `off` for syntax alone."""
+    inputs_tags: Tags | None = None
+    globals: bytes = b"{}"
+    """JSON object of name to node (`enclave.globals`)."""
+    variables: bytes = b"{}"
+    """JSON object: top-level names that the script finds."""
+    variables_tags: Tags | None = None
+    keep_variables: bool = False
+    """Send the script's top-level data back with its value."""
+    frozen: bool = False
+    """The guest's clock stands still."""
+    max_iterations: int | None = None
+    traces: bool = True
+    """Whether a failure carries the traceback of the script's frames."""
 
 
 def run_frame(request: RunRequest, budget: ValueBudget) -> bytes:
     """The frame that starts a script."""
     head = {
         "t": "run",
+        "mode": request.mode,
+        "rules": request.rules,
         "run": request.run_id,
         "source": request.source,
         "namespaces": {name: dict(methods) for name, methods in request.namespaces.items()},
         "effects": dict(request.effects),
         "clock": request.clock,
+        "frozen": request.frozen,
         "seed": request.seed,
         "max_value": budget.size,
+        "max_iterations": request.max_iterations,
+        "traces": request.traces,
+        "keep_variables": request.keep_variables,
+        "inputs_tags": request.inputs_tags,
+        "variables_tags": request.variables_tags,
     }
     body = msgspec.json.encode(head)
-    return frame(body[:-1] + b',"inputs":' + request.inputs + b"}")
+    values = b',"inputs":%b,"globals":%b,"variables":%b}' % (request.inputs, request.globals, request.variables)
+    return frame(body[:-1] + values)
 
 
-def answer_frame(call_id: int, value: bytes) -> bytes:
+def answer_frame(call_id: int, value: bytes, tags: Tags | None = None) -> bytes:
     """The result of a call; `value` is JSON text made by the host."""
+    if tags:
+        return frame(b'{"t":"ok","id":%d,"tags":%b,"value":%b}' % (call_id, msgspec.json.encode(tags), value))
     return frame(b'{"t":"ok","id":%d,"value":%b}' % (call_id, value))
 
 

@@ -156,8 +156,8 @@ class ScriptSession:
                 self._finish(bytes(raw))
             case protocol.Failed():
                 self._finish(frame)
-            case protocol.Ready():
-                raise protocol.WireViolation("ready twice")
+            case protocol.Ready() | protocol.GlobalCall() | protocol.Checked():
+                raise protocol.WireViolation("a frame that nobody expects")
 
     def _finish(self, last: bytes | protocol.Failed) -> None:
         if self._last is None:
