@@ -120,6 +120,7 @@ def _phase(event: Event, reads: Collection[str]) -> Phase | None:
             "approval.denied"
             | "approval.answered"
             | "tool.progress"
+            | "tool.flagged"
             | "tool.recovered"
             | "run.started"
             | "run.finished"
