@@ -21,7 +21,7 @@ stop = $(if $1,$(error $1))
 # what decides whether an environment is up to date
 PINS := pyproject.toml constraints.txt scripts/venv.sh
 
-.PHONY: help demo test check lint bench fuzz agentdojo docs clean
+.PHONY: help demo test check lint bench compare fuzz agentdojo docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -42,6 +42,9 @@ lint: .venv/.dev ## lint, format, strict types
 
 bench: .venv/.peers ## ratios against bare baselines and other libraries; BENCH_QUICK=1 for a short run
 	@$(PEERS)/bin/python -m benchmarks.bench
+
+compare: .venv/.dev ## this tree against an older commit, taken in turn: make compare BASE=v0.1
+	@$(PY) -m benchmarks.compare $(or $(BASE),HEAD~1)
 
 fuzz: .venv/.dev ## the random tests with their full counts (takes long)
 	@RINGFENCE_FUZZ=1 $(PY) -m pytest -q -k fuzz -o faulthandler_timeout=7200
