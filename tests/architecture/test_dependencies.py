@@ -29,6 +29,10 @@ DISTRIBUTIONS: dict[str, str] = {"griffe": "griffelib", "opentelemetry": "opente
 JAILED: tuple[str, ...] = (
     "enclave.engines.*",
     "enclave.check",
+    "enclave.check.*",
+    "enclave.rules",
+    "enclave.reach",
+    "enclave.guards",
     "enclave.source",
     "enclave.modules",
     "sandbox.jail.launch_unsafe",

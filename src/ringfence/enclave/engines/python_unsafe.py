@@ -18,7 +18,7 @@ from collections.abc import Callable, Coroutine
 from types import CodeType, CoroutineType, FrameType, TracebackType
 from typing import Any, Final, NoReturn
 
-from ringfence.enclave.check import Found, check
+from ringfence.enclave.check.awaits import Found, check
 from ringfence.enclave.engines import guest_bridge, guest_loop, guest_values, guest_world
 from ringfence.enclave.engines.guest_wire import Channel, dumps
 from ringfence.enclave.source import ENTRY, FILENAME, Rejected, compile_script, parse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ringfence.enclave.check import MAX_FINDINGS, Found, check
+from ringfence.enclave.check.awaits import MAX_FINDINGS, Found, check
 from ringfence.enclave.source import parse
 
 

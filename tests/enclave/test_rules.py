@@ -1,0 +1,39 @@
+"""The table of rules is whole: every row says something, and no level is wider than the one above it."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from ringfence.enclave.rules import GROUPS, RULED, RULES, TEXT, Level, Rule
+from ringfence.limits import LEVELS, RunLimits
+
+ORDER = {"error": 2, "warning": 1, "allowed": 0}
+
+
+def test_the_levels_are_those_of_the_limits() -> None:
+    assert list(RULED) == list(LEVELS) == list(TEXT) == list(get_args(Level))
+
+
+def test_every_code_stands_once() -> None:
+    codes = [rule.code for _, rules in GROUPS for rule in rules]
+    assert sorted(codes) == sorted(RULES)
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.code)
+def test_a_row_is_whole_and_never_tighter_at_a_wider_level(rule: Rule) -> None:
+    assert len(rule.verdicts) == len(RULED)
+    weights = [ORDER[rule.verdict(level)] for level in RULED]
+    assert weights == sorted(weights, reverse=True)
+    assert all((rule.matches, rule.message, rule.fix, rule.reason))
+
+
+def test_a_level_without_rules_allows_everything() -> None:
+    assert RULES["DUNDER"].verdict("off") == "allowed"
+
+
+def test_text_limits_widen_with_the_levels_and_stay_within_the_hosts_own() -> None:
+    rows = [(one.size, one.line, one.lines, one.nesting, one.operators) for one in TEXT.values()]
+    assert rows == sorted(rows)
+    assert TEXT["PERMISSIVE"].size <= RunLimits(timeout=1, max_tool_calls=1, max_global_calls=1, max_iterations=1).source
