@@ -107,6 +107,7 @@ class Enclave:
         max_output: int | str | None = None,
         waiting: int = WAITING,
     ) -> None:
+        self._level: SecurityLevel = security_level
         self._limits = _limits(security_level, timeout, max_tool_calls, max_concurrent_calls, memory_limit, max_output)
         if type(language) is not str or language not in ENGINES:
             raise ConfigError(f"language must be one of {', '.join(ENGINES)}, not {language!r:.80}")
@@ -308,6 +309,7 @@ class Enclave:
             effects=self._caller.effects(),
             clock=time.time_ns(),
             seed=secrets.token_hex(16),
+            rules=self._level,
         )
 
     def _too_long(self, source: str) -> ErrorInfo | None:

@@ -73,7 +73,13 @@ TEXT: Final[dict[Level, TextLimits]] = {
         size=1_048_576, line=100_000, lines=20_000, nesting=100, operators=20, quoted_bidi=True, quoted_invisible=True
     ),
     "PERMISSIVE": TextLimits(
-        size=1_048_576, line=1_000_000, lines=100_000, nesting=150, operators=50, quoted_bidi=True, quoted_invisible=True
+        size=1_048_576,
+        line=1_000_000,
+        lines=100_000,
+        nesting=150,
+        operators=50,
+        quoted_bidi=True,
+        quoted_invisible=True,
     ),
 }
 
@@ -236,6 +242,14 @@ _NAMES: Final = (
         "a name that is built cannot be judged beforehand",
     ),
     Rule(
+        "ERROR_CHAIN",
+        "EE--",
+        "`__cause__`, `__context__` and the like of an exception",
+        "{name} leads from one exception to another",
+        "keep what you need when you catch it",
+        "each carries the traceback of its frames; elsewhere reading a cause is ordinary",
+    ),
+    Rule(
         "ERROR_OBJECT",
         "EEw-",
         "`.obj` of a caught exception",
@@ -282,8 +296,8 @@ _DYNAMIC: Final = (
     Rule(
         "HOST_ACCESS",
         "EEww",
-        "`open`, `input`, `breakpoint`, `help`, and what `os`, `sys`, `inspect` and `pathlib` have for files, processes, "
-        "environment and frames",
+        "`open`, `input`, `breakpoint`, `help`, and what `os`, `sys`, `inspect`, `io` and `asyncio` have for files, "
+        "processes, sockets, environment and frames",
         "{name} has nothing to reach here",
         "read what you were given from inputs[...], or call a tool",
         "the kernel refuses it; said early it costs no call",
@@ -306,7 +320,7 @@ _DYNAMIC: Final = (
     ),
     Rule(
         "METACLASS",
-        "EEw-",
+        "EE--",
         "`metaclass=` other than `abc.ABCMeta`, or a class derived from `type`",
         "{name} changes how classes are made",
         "use a decorator, or a plain function",

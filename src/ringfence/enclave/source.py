@@ -52,7 +52,7 @@ def parse(source: str) -> ast.Module:
             raise _bad_character(line) from None
         raise _rejected(error) from None
     except (RecursionError, MemoryError):
-        raise _too_deep() from None
+        raise too_deep() from None
     except ValueError:  # what some Pythons raise for a NUL or a lone surrogate
         raise _bad_character(_bad_line(source) or 1) from None
 
@@ -104,12 +104,13 @@ def _compile(module: ast.Module, flags: int, compiler: Compiler) -> CodeType:
     except SyntaxError as error:
         raise _rejected(error) from None
     except (RecursionError, MemoryError):
-        raise _too_deep() from None
+        raise too_deep() from None
     except ValueError as error:
         raise Rejected("SYNTAX", 1, 1, str(error), "rewrite the statement") from None
 
 
-def _too_deep() -> Rejected:
+def too_deep() -> Rejected:
+    """What is said of a source that overflows parser, compiler or check."""
     return Rejected("TOO_DEEP", 1, 1, "the source is nested too deeply", "split long expressions into steps")
 
 

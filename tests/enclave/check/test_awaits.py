@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from ringfence.enclave.check.awaits import MAX_FINDINGS, Found, check
+from ringfence.enclave.check.awaits import unawaited
+from ringfence.enclave.check.findings import MAX_FINDINGS, Found
 from ringfence.enclave.source import parse
 
 
 def places(source: str) -> list[tuple[int, int]]:
-    return [(found.line, found.column) for found in check(parse(source), ["tools"])]
+    return [(found.line, found.column) for found in unawaited(parse(source), ["tools"])]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def places(source: str) -> list[tuple[int, int]]:
     ],
 )
 def test_a_result_that_is_used_or_dropped_without_await_is_found(source: str) -> None:
-    assert len(check(parse(source), ["tools"])) == 1
+    assert len(unawaited(parse(source), ["tools"])) == 1
 
 
 @pytest.mark.parametrize(
@@ -68,11 +69,11 @@ def test_a_result_that_is_used_or_dropped_without_await_is_found(source: str) ->
     ],
 )
 def test_calls_that_are_awaited_somewhere_are_left_alone(source: str) -> None:
-    assert check(parse(source), ["tools"]) == []
+    assert unawaited(parse(source), ["tools"]) == []
 
 
 def test_a_finding_says_what_to_write() -> None:
-    assert check(parse("x = 1\nrows = call_tool('list_orders', {'n': 2})['rows']"), ["tools"]) == [
+    assert unawaited(parse("x = 1\nrows = call_tool('list_orders', {'n': 2})['rows']"), ["tools"]) == [
         Found(
             code="UNAWAITED_CALL",
             line=2,

@@ -10,26 +10,15 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, TypeGuard
 
-MAX_FINDINGS: Final = 20
+from ringfence.enclave.check.facts import bindings
+from ringfence.enclave.check.findings import Found, ordered
 
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """One finding; `line` and `column` are 1-based."""
-
-    code: str
-    line: int
-    column: int
-    message: str
-    fix: str
-
-
-def check(tree: ast.Module, namespaces: Collection[str]) -> list[Found]:
+def unawaited(tree: ast.Module, namespaces: Collection[str]) -> list[Found]:
     """Findings in source order. `namespaces`: names whose methods are tools (`tools`, `mail`)."""
     nodes = list(ast.walk(tree))
     used = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
@@ -42,7 +31,7 @@ def check(tree: ast.Module, namespaces: Collection[str]) -> list[Found]:
     reachable = {name for name in reachable if not bound[name]}
     own = {name for name in own if bound[name] == 1}
     finder = _Unawaited(own | (reachable & {"call_tool"}), reachable - {"call_tool"}, own)
-    return sorted(finder.visit(tree, nodes), key=lambda found: (found.line, found.column))[:MAX_FINDINGS]
+    return ordered(set(finder.visit(tree, nodes)))
 
 
 def _makes_coroutine(node: ast.AsyncFunctionDef) -> bool:
@@ -61,20 +50,7 @@ def _makes_coroutine(node: ast.AsyncFunctionDef) -> bool:
 
 def _bound_names(nodes: Iterable[ast.AST]) -> Counter[str]:
     """How often the script binds each name anywhere: about a name that it changes nothing is claimed."""
-    bound: Counter[str] = Counter()
-    for node in nodes:
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
-                bound[name] += 1
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                bound[name] += 1
-            case ast.alias(name=name, asname=alias):
-                bound[alias or name.partition(".")[0]] += 1
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                bound[name] += 1
-            case _:
-                pass
-    return bound
+    return Counter(name for node in nodes for name in bindings(node))
 
 
 class _Unawaited:

@@ -10,18 +10,22 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import dataclasses
 import dis
 import functools
 import linecache
+import sys
 import traceback
 from collections.abc import Callable, Coroutine
 from types import CodeType, CoroutineType, FrameType, TracebackType
 from typing import Any, Final, NoReturn
 
-from ringfence.enclave.check.awaits import Found, check
+from ringfence.enclave.check.findings import Found
+from ringfence.enclave.check.script import admit, as_found, report
+from ringfence.enclave.check.subject import Known
 from ringfence.enclave.engines import guest_bridge, guest_loop, guest_values, guest_world
 from ringfence.enclave.engines.guest_wire import Channel, dumps
-from ringfence.enclave.source import ENTRY, FILENAME, Rejected, compile_script, parse
+from ringfence.enclave.source import ENTRY, FILENAME, Rejected, compile_script
 
 CHANNEL: Final = 3
 """Descriptor of the channel in every child (`sandbox.jail.child_unsafe`)."""
@@ -29,6 +33,8 @@ TRACE_LIMIT: Final = 4000
 MESSAGE_LIMIT: Final = 4000
 RESERVE: Final = 2 << 20
 """Bytes of address space, never touched, that are given back to explain why there is no memory."""
+_OURS: Final = sys.stdlib_module_names | {"ringfence", "__main__"}
+"""Top-level modules that are not there because the host asked for them."""
 _NO_MEMORY: Final = '{"t":"failed","kind":"memory","name":"MemoryError","message":""}'
 
 
@@ -84,6 +90,16 @@ def serve(fd: int) -> None:
 
 def _compiler(module: ast.Module, flags: int) -> CodeType:
     return compile(module, FILENAME, "exec", flags=flags, dont_inherit=True)
+
+
+def _known(request: dict[str, Any]) -> Known:
+    """The names that this run gives its script."""
+    modules = [name for name in sys.modules if name.partition(".")[0] not in _OURS]
+    return Known(namespaces=request["namespaces"], names={*request["globals"], *request["variables"]}, modules=modules)
+
+
+def _finding(one: Found) -> dict[str, Any]:
+    return {**dataclasses.asdict(one), "message": one.message[:500], "fix": one.fix[:500]}
 
 
 def _body(names: dict[str, Any]) -> Callable[[], Coroutine[Any, Any, Any]]:
@@ -146,7 +162,8 @@ class _Run:
             "call_tool": None,
             "tools": guest_bridge.namespace(self._bridge, "tools", {"x": "x"}),
         }
-        exec(self._compile(_REHEARSAL, {"tools": {}}), scratch)  # noqa: S102 - our own text
+        known = Known(namespaces={"tools": {}})
+        exec(self._compile(_REHEARSAL, "STANDARD", known), scratch)  # noqa: S102 - our own text
         text = guest_values.encode(self._loop.complete(_body(scratch)()))
         self.channel.rehearse(f'{{"t":"ok","value":{text}}}')
         self._bridge.rehearse()
@@ -155,7 +172,10 @@ class _Run:
         self._sources.begin(request["clock"], request["seed"])
         self.channel.on_frame = self._bridge.on_frame
         self._bridge.max_bytes = request["max_value"]
-        code = self._compile(request["source"], request["namespaces"])
+        known = _known(request)
+        if request["mode"] == "check":
+            self._check(request["source"], request["rules"], known)
+        code = self._compile(request["source"], request["rules"], known)
         self._fill_globals(request["inputs"], request["namespaces"])
         try:
             exec(code, self._globals)  # noqa: S102 - defines one coroutine function; the jail is closed
@@ -163,28 +183,24 @@ class _Run:
         except BaseException as error:  # noqa: BLE001 - whatever the script, or its value, raised is its result
             self._fail(error)
 
-    def _compile(self, source: str, namespaces: dict[str, dict[str, str]]) -> CodeType:
+    def _compile(self, source: str, rules: str, known: Known) -> CodeType:
         linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
-        try:
-            tree = parse(source)
-            found: list[Found] | list[Rejected] = check(tree, namespaces)
-            if not found:
-                return compile_script(tree, _compiler)
-        except Rejected as rejected:
-            found = [rejected]
-        findings: list[dict[str, Any]] = [
-            {
-                "code": one.code,
-                "line": one.line,
-                "column": one.column,
-                "message": one.message[:500],
-                "fix": one.fix[:500],
-            }
-            for one in found
-        ]
+        admitted = admit(source, rules, known)
+        if not isinstance(admitted, list):
+            try:
+                return compile_script(admitted, _compiler)
+            except Rejected as rejected:
+                admitted = [as_found(rejected)]
+        findings = [_finding(one) for one in admitted]
         return self._send_failure(
             "rejected", "ScriptRejected", findings[0]["message"], line=findings[0]["line"], findings=findings
         )
+
+    def _check(self, source: str, rules: str, known: Known) -> NoReturn:
+        found = report(source, rules, known, _compiler)
+        reach = [dataclasses.asdict(one) for one in found.reach]
+        findings = [_finding(one) for one in found.findings]
+        self.channel.end(dumps({"t": "checked", "findings": findings, "reach": reach}))
 
     def _fill_globals(self, inputs: Any, namespaces: dict[str, dict[str, str]]) -> None:
         self._globals["call_tool"] = self._bridge.call_tool
