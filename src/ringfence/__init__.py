@@ -21,7 +21,12 @@ from ringfence.contract.tool import tool as tool
 from ringfence.contract.toolset import Toolset as Toolset
 from ringfence.enclave.callers import ToolHandler as ToolHandler
 from ringfence.enclave.facade import Enclave as Enclave
-from ringfence.enclave.facade import EnclaveOptions as EnclaveOptions
+from ringfence.enclave.facade import run_agent_script as run_agent_script
+from ringfence.enclave.options import EnclaveConfig as EnclaveConfig
+from ringfence.enclave.options import EnclaveOptions as EnclaveOptions
+from ringfence.enclave.reports import CheckReport as CheckReport
+from ringfence.enclave.reports import Finding as Finding
+from ringfence.enclave.reports import ToolSite as ToolSite
 from ringfence.enclave.results import CallRecord as CallRecord
 from ringfence.enclave.results import RunResult as RunResult
 from ringfence.enclave.results import RunStats as RunStats
@@ -79,13 +84,16 @@ __all__ = [
     "Boundary",
     "BoundaryStatistics",
     "CallRecord",
+    "CheckReport",
     "ConfigError",
     "Driver",
     "Edit",
     "Enclave",
+    "EnclaveConfig",
     "EnclaveOptions",
     "ErrorInfo",
     "Event",
+    "Finding",
     "Invalid",
     "Mode",
     "Outcome",
@@ -108,6 +116,7 @@ __all__ = [
     "ToolHandler",
     "ToolSandboxRequiredError",
     "ToolSchema",
+    "ToolSite",
     "ToolTimeoutError",
     "ToolValidationError",
     "Toolset",
@@ -116,6 +125,7 @@ __all__ = [
     "all_of",
     "any_of",
     "local",
+    "run_agent_script",
     "testing",
     "tool",
     "veto",

@@ -19,7 +19,8 @@ from opentelemetry.trace import TracerProvider
 from ringfence.contract.rules import check_sandbox
 from ringfence.contract.tool import Tool
 from ringfence.contract.toolset import Toolset
-from ringfence.enclave.facade import Enclave, EnclaveOptions
+from ringfence.enclave.facade import Enclave
+from ringfence.enclave.options import EnclaveOptions
 from ringfence.enclave.results import RunResult
 from ringfence.errors import ConfigError
 from ringfence.gate.hub import EventStream, Filter, Handler, HubStatistics

@@ -241,7 +241,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
     value: bytes = b"null"
     """JSON text of the result, when `error` is None."""
-    tags: Mapping[str, Any] | None = None
+    tags: Mapping[Any, Any] | None = None
     """Which texts in `value` stand for dates, decimals and the like (`enclave.protocol.Tags`)."""
     error: ErrorInfo | None = None
     status: Status = "succeeded"
@@ -265,8 +265,23 @@ class ToolCaller(Protocol):
         """Declared effect of every tool known by name."""
         ...
 
-    async def call(self, name: str, args: bytes, origin: Origin, call_id: str, watch: CallWatch) -> Answer:
-        """One call with canonical JSON arguments. Raises only `asyncio.CancelledError`."""
+    async def call(
+        self,
+        name: str,
+        args: bytes,
+        origin: Origin,
+        call_id: str,
+        watch: CallWatch,
+        *,
+        tags: Mapping[Any, Any] | None = None,
+        ask: str | None = None,
+    ) -> Answer:
+        """One call with canonical JSON arguments. Raises only `asyncio.CancelledError`.
+
+        Args:
+            tags: which texts in `args` stand for dates, decimals and the like (`enclave.protocol.Tags`).
+            ask: somebody has to approve the call for this reason, whatever its tool says.
+        """
         ...
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import sys
 from typing import Any, Final
 
 import msgspec
@@ -25,6 +26,11 @@ _encoder: Final = msgspec.json.Encoder(order="sorted")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 MOST_QUOTES: Final = 400_000
 """Quotation marks in a text that looks too rich in values; telling structure from text costs half a second beyond."""
+_UNSTRUCTURED: Final = bytes(set(range(256)) - set(b'[]{}:"\\'))
+_BRACKETS: Final = bytes.maketrans(b"{}", b"[]")
+_INNERMOST: Final = re.compile(rb"\{:*\}|\[\]")
+_FORMS: Final = 40
+"""Forms of containers that are taken away one after another before parsing is quicker."""
 _CONTAINERS: Final = frozenset({dict, list})
 _SCALARS: Final = frozenset({type(None), bool, int, str})
 
@@ -140,7 +146,7 @@ def parse(data: bytes | msgspec.Raw, budget: ValueBudget) -> JSON:
         value: JSON = msgspec.json.decode(raw)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise ValueRefused("", f"not valid JSON ({type(error).__name__})") from None
-    _check_depth(value, budget)
+    _check_shape(value, budget)
     return value
 
 
@@ -166,14 +172,54 @@ def _structure(raw: bytes) -> int:
     return raw.count(b",") + raw.count(b"[") + raw.count(b"{") + 1
 
 
-def _check_depth(value: JSON, budget: ValueBudget) -> None:
-    if type(value) is dict and not any(type(child) in _CONTAINERS for child in value.values()):  # type: ignore[reportUnknownVariableType]
+def check_shape(raw: bytes, budget: ValueBudget) -> None:
+    """Bound JSON text of our own making by depth and by the members of each object, as `parse` does, mostly without
+    parsing: a list of 10,000 rows takes a fifth of the time so.
+
+    Raises:
+        ValueRefused: nested too deeply, or too many members in one object.
+    """
+    most = sys.maxsize if budget.members is None else budget.members
+    if raw.count(b"[") + raw.count(b"{") <= budget.depth and raw.count(b":") <= most:
+        return
+    structure = raw.translate(None, _UNSTRUCTURED).replace(b'""', b"")
+    in_texts = b'"' in structure  # a quote is left where a text holds structure
+    if in_texts or not _is_shallow(structure, budget.depth) or not _is_narrow(structure, most):
+        _check_shape(msgspec.json.decode(raw), budget)
+
+
+def _is_shallow(structure: bytes, depth: int) -> bool:
+    """Takes the innermost containers away as often as that is allowed."""
+    brackets = structure.translate(_BRACKETS, b":")
+    for _ in range(depth):
+        brackets = brackets.replace(b"[]", b"")
+        if not brackets:
+            return True
+    return not brackets
+
+
+def _is_narrow(structure: bytes, members: int) -> bool:
+    """Takes away innermost containers, all of one form at once; False also where there are many forms."""
+    for _ in range(_FORMS):
+        if (found := _INNERMOST.search(structure)) is None:
+            return True
+        if len(found[0]) - 2 > members:
+            return False
+        structure = structure.replace(found[0], b"")
+    return False
+
+
+def _check_shape(value: JSON, budget: ValueBudget) -> None:
+    most = sys.maxsize if budget.members is None else budget.members
+    if type(value) is dict and len(value) <= most and not any(type(child) in _CONTAINERS for child in value.values()):  # type: ignore[reportUnknownArgumentType]
         return  # flat, as most arguments are
     level: list[Any] = [value]
     for _ in range(budget.depth):
         inner: list[Any] = []
         for item in level:
             if type(item) is dict:
+                if len(item) > most:  # type: ignore[reportUnknownArgumentType]
+                    raise ValueRefused("", f"an object of more than {most} members", too_large=True)
                 inner.extend(child for child in item.values() if type(child) in _CONTAINERS)  # type: ignore[reportUnknownMemberType]
             elif type(item) is list:
                 inner.extend(child for child in item if type(child) in _CONTAINERS)  # type: ignore[reportUnknownVariableType]

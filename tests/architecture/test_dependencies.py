@@ -35,6 +35,7 @@ JAILED: tuple[str, ...] = (
     "enclave.guards",
     "enclave.source",
     "enclave.modules",
+    "enclave.table",
     "sandbox.jail.launch_unsafe",
     "sandbox.jail.zygote_unsafe",
     "sandbox.jail.child_unsafe",

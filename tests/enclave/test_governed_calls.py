@@ -486,7 +486,7 @@ def test_every_call_has_a_position_that_names_it_again(stage: Stage) -> None:
         def effects(self) -> dict[str, Any]:
             return {}
 
-        async def call(self, name: str, args: bytes, origin: Any, call_id: str, watch: Any) -> Any:
+        async def call(self, name: str, args: bytes, origin: Any, *_: Any, **__: Any) -> Any:
             position: Position = origin.position
             positions.append((name, position.line, position.task, position.sequence))
             return Answer()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -21,11 +22,23 @@ NAN, INF = float("nan"), float("inf")
 WRONG: dict[str, list[Any]] = {
     "timeout": [0, -1, NAN, INF, -INF, True, False, "5", b"5", [5], 10**12, 10**400],
     "max_tool_calls": [-1, 1.5, NAN, True, "5", [5]],
-    "max_concurrent_calls": [0, -1, 1.5, NAN, True, "5", None],
-    "memory_limit": [0, -1, 1024, 1.5, NAN, True, "much", "-1MB", "1 byte", "", "256 M", None],
+    "max_concurrent_calls": [0, -1, 1.5, NAN, True, "5"],
+    "memory_limit": [0, -1, 1024, 1.5, NAN, True, "much", "-1MB", "1 byte", "", "256 M", 2**60],
     "max_output": [0, -1, 1.5, NAN, True, "much", [5]],
-    "security_level": ["strict", "LOW", "", None, 5, True, ["STRICT"]],
-    "language": ["perl", "Python", "", None, 5, ["python"], "javascript"],
+    "security_level": ["strict", "LOW", "", 5, True, ["STRICT"]],
+    "max_global_function_calls": [-1, 1.5, NAN, True, "5", [5]],
+    "max_iterations": [0, -1, 1.5, NAN, True, "5", 10**13],
+    "max_value_depth": [0, -1, 1.5, NAN, True, "5", 401],
+    "max_value_members": [0, -1, 1.5, NAN, True, "5"],
+    "allow_functions_in_globals": [0, 1, "yes", []],
+    "validate": [0, 1, "yes", []],
+    "sanitize_stack_traces": [0, 1, "yes", []],
+    "preload": ["numpy", 5, {"numpy"}, [5], [""], ["a b"], ["os;x"], ["../x"], [".x"], ["x."]],
+    "clock": [5, 5.0, "2026-01-01", datetime(2026, 1, 1)],  # noqa: DTZ001 - that is what is refused
+    "seed": [1.5, True, b"x", [1]],
+    "waiting": [-1, 1.5, NAN, True, "5"],
+    "globals": [5, "x", [("a", 1)]],
+    "language": ["perl", "Python", "", 5, ["python"], "javascript"],
     "tool_handler": [5, "handler", [], {}],
 }
 
@@ -39,8 +52,8 @@ def test_an_option_that_is_wrong_is_refused_by_name(option: str, value: Any) -> 
 
 
 def test_an_option_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(TypeError, match="max_iterations"):
-        rf.Enclave(max_iterations=5)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'max_iteration'. Did you mean 'max_iterations'"):
+        rf.Enclave(max_iteration=5)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("tools", [5, "lookup", [5], [len], {"a": 1}])
@@ -84,31 +97,71 @@ def test_a_tool_without_a_sandbox_is_refused_at_once() -> None:
         rf.Enclave(tools=[look])
 
 
-def test_none_keeps_the_levels_default() -> None:
+OPTIONS = sorted(rf.EnclaveOptions.__annotations__)
+
+
+def test_none_keeps_the_default_of_every_option() -> None:
     """T77, U7."""
-    enclave = rf.Enclave(timeout=None, max_tool_calls=None, max_output=None)
-    assert enclave._limits == rf.Enclave()._limits  # pyright: ignore[reportPrivateUsage]
+    everything: dict[str, Any] = dict.fromkeys(OPTIONS)
+    assert rf.Enclave(**everything).effective_config() == rf.Enclave().effective_config()
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_level_gives_its_defaults_and_options_win(level: Any) -> None:
+def test_a_level_gives_its_defaults(level: Any) -> None:
     """T77, 1.G."""
-    limits = rf.Enclave(security_level=level)._limits  # pyright: ignore[reportPrivateUsage]
+    config = rf.Enclave(security_level=level).effective_config()
     defaults = LEVELS[level]
-    assert (limits.timeout, limits.max_tool_calls, limits.output) == (
-        defaults.timeout,
-        defaults.max_tool_calls,
-        defaults.output,
+    assert config == rf.EnclaveConfig(
+        language="python",
+        security_level=level,
+        timeout=defaults.timeout,
+        max_tool_calls=defaults.max_tool_calls,
+        max_global_function_calls=10 * defaults.max_tool_calls,
+        max_iterations=defaults.max_iterations,
+        max_concurrent_calls=10,
+        memory_limit=256 << 20,
+        max_output=defaults.output,
+        max_value_bytes=5 << 20,
+        max_value_depth=defaults.depth,
+        max_value_members=defaults.members,
+        allow_functions_in_globals=defaults.allow_functions_in_globals,
+        tool_namespaces={},
+        validate=True,
+        sanitize_stack_traces=not defaults.traces,
+        preload=(),
+        clock=None,
+        seed=None,
+        waiting=2,
     )
-    own = rf.Enclave(security_level=level, timeout=2, max_tool_calls=0, max_output="1KB")._limits  # pyright: ignore[reportPrivateUsage]
-    assert (own.timeout, own.max_tool_calls, own.output, own.memory) == (2.0, 0, 1024, 256 << 20)
+
+
+def test_an_option_wins_over_the_level() -> None:
+    """T77."""
+    config = rf.Enclave(
+        security_level="STRICT",
+        timeout=2,
+        max_tool_calls=0,
+        max_output="1KB",
+        max_value_depth=7,
+        max_value_members=9,
+        max_iterations=3,
+        sanitize_stack_traces=False,
+        allow_functions_in_globals=True,
+    ).effective_config()
+    assert (config.timeout, config.max_tool_calls, config.max_global_function_calls) == (2.0, 0, 0)
+    assert (config.max_output, config.max_value_depth, config.max_value_members) == (1024, 7, 9)
+    assert (config.max_iterations, config.sanitize_stack_traces, config.allow_functions_in_globals) == (3, False, True)
+
+
+def test_without_validation_loops_are_not_counted() -> None:
+    assert rf.Enclave(validate=False).effective_config().max_iterations is None
 
 
 @pytest.mark.parametrize(
     ("source", "inputs"),
     [
         (5, None), (None, None), (b"1", None), (["1"], None),
-        ("1", 5), ("1", [1]), ("1", "text"), ("1", {1: 2}), ("1", {"a": NAN}), ("1", {"a": object()}), ("1", {"a": (1,)}),
+        ("1", 5), ("1", [1]), ("1", "text"), ("1", {1: 2}), ("1", {"a": NAN}), ("1", {"a": object()}), ("1", {"a": {(1,): 1}}),
         ("1", {"a": "\ud800"}), ("1", {"a": "x" * 6_000_000}),
     ],
 )  # fmt: skip

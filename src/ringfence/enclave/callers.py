@@ -16,9 +16,11 @@ from ringfence import values
 from ringfence.contract.calling import is_async
 from ringfence.contract.hints import UNDECLARED
 from ringfence.contract.output import PydanticOutput
-from ringfence.enclave.protocol import clip
+from ringfence.contract.restorable import tags_of
+from ringfence.enclave.failures import raised
+from ringfence.enclave.received import restored
 from ringfence.enclave.results import in_doubt
-from ringfence.errors import CODES, ConfigError, ErrorInfo, Family, Status, ToolError
+from ringfence.errors import CODES, ConfigError, ErrorInfo, Family, Status
 from ringfence.gate.runner import Gate
 from ringfence.limits import ValueBudget
 from ringfence.ports import Answer, CallWatch, Effect, Origin
@@ -42,7 +44,17 @@ class GateCaller:
     def effects(self) -> Mapping[str, Effect | None]:
         return self._effects
 
-    async def call(self, name: str, args: bytes, origin: Origin, call_id: str, watch: CallWatch) -> Answer:
+    async def call(
+        self,
+        name: str,
+        args: bytes,
+        origin: Origin,
+        call_id: str,
+        watch: CallWatch,
+        *,
+        tags: Mapping[Any, Any] | None = None,
+        ask: str | None = None,
+    ) -> Answer:
         try:
             outcome = await self._gate.call(
                 name, args, origin=origin, call_id=call_id, watch=watch, encode=True, own_task=True
@@ -52,10 +64,9 @@ class GateCaller:
         if outcome.error is not None:
             return _error_answer(outcome.error, outcome.status, outcome.cause)
         ran = outcome.recorded or in_doubt(self._effects.get(name))
-        answer = _within(outcome.encoded or b"null", self._budget, ran)
-        if outcome.recorded == "unknown" and answer.error is None:  # the fallback's answer, and the tool's own record
-            return Answer(value=answer.value, status="unknown")
-        return answer
+        status: Status = "unknown" if outcome.recorded == "unknown" else "succeeded"
+        # with a fallback's answer, the record is the tool's own
+        return _within(outcome.encoded or b"null", self._budget, ran, status)
 
 
 class HandlerCaller:
@@ -74,7 +85,17 @@ class HandlerCaller:
     def effects(self) -> Mapping[str, Effect | None]:
         return MappingProxyType({})
 
-    async def call(self, name: str, args: bytes, origin: Origin, call_id: str, watch: CallWatch) -> Answer:
+    async def call(
+        self,
+        name: str,
+        args: bytes,
+        origin: Origin,
+        call_id: str,
+        watch: CallWatch,
+        *,
+        tags: Mapping[Any, Any] | None = None,
+        ask: str | None = None,
+    ) -> Answer:
         if self._handler is None:
             error = ErrorInfo(
                 code="no_tool_handler", message="this enclave has no tools", hint="pass tools= or tool_handler="
@@ -84,16 +105,16 @@ class HandlerCaller:
             text = "a tool name is a letter followed by letters, digits and : . _ -"
             return _error_answer(ErrorInfo(code="unknown_tool", message=text), "refused")
         try:
-            value = await self._answer(self._handler, name, values.parse(args, self._budget))
+            value = await self._answer(self._handler, name, restored(args, tags, self._budget))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise
-            return _error_answer(_raised(asyncio.CancelledError("cancelled")), "failed")
+            return _error_answer(raised(asyncio.CancelledError("cancelled"), "tool_raised"), "failed")
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001 - a handler may raise anything; it is data from here on
-            return _error_answer(_raised(error), "failed", error)
+            return _error_answer(raised(error, "tool_raised"), "failed", error)
         try:
             data = self._output.dump(value)
         except values.ValueRefused as refused:
@@ -113,24 +134,6 @@ def _is_bridge_name(name: str) -> bool:
     return name[:1].isascii() and name[:1].isalpha() and all(c.isascii() and (c.isalnum() or c in ":._-") for c in name)
 
 
-def _raised(error: BaseException) -> ErrorInfo:
-    """A handler's exception as data: class name, text, and its own code when it is text."""
-    name = type(error).__name__
-    text = _attempt(lambda: error.text if isinstance(error, ToolError) else str(error)) or "Tool call failed"
-    code = _attempt(lambda: getattr(error, "code", None))
-    data = {"code": code[:128]} if code else {}
-    return ErrorInfo(code="tool_raised", message=clip(text, 4096), name=name, data=data)
-
-
-def _attempt(read: Callable[[], object]) -> str | None:
-    """Text of an exception of which every part may raise, as Unicode; None when it is not text."""
-    try:
-        text = read()
-    except Exception:  # noqa: BLE001 - the exception's own __str__ or property failed; its class is all there is
-        return None
-    return text.encode("utf-8", "replace").decode() if isinstance(text, str) else None
-
-
 def _error_answer(error: ErrorInfo, status: Status, cause: BaseException | None = None) -> Answer:
     family = CODES[error.code].family
     return Answer(
@@ -142,13 +145,14 @@ def _error_answer(error: ErrorInfo, status: Status, cause: BaseException | None 
     )
 
 
-def _within(data: bytes, budget: ValueBudget, ran: Status) -> Answer:
-    """A result as JSON text, unless it is too large for the channel: then the call ended as `ran` says."""
+def _within(data: bytes, budget: ValueBudget, ran: Status, status: Status = "succeeded") -> Answer:
+    """A result as JSON text, unless it is too large for a script: then the call ended as `ran` says."""
     try:
         values.check_text(data, budget)
+        values.check_shape(data, budget)
     except values.ValueRefused as refused:
         return _error_answer(_bad_result(refused), ran)
-    return Answer(value=data)
+    return Answer(value=data, tags=tags_of(data), status=status)
 
 
 def _bad_result(refused: values.ValueRefused) -> ErrorInfo:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import resource
 import signal
+from pathlib import Path
 from typing import Final, Protocol
 
 from ringfence.enclave import protocol
@@ -43,11 +45,28 @@ READ_BYTES: Final = 64 * KIB
 """Read at once into one buffer; a fresh bytes object of the loop's usual 256 KiB per read costs two mmaps."""
 
 
+class Resident:
+    """How much memory a child of one zygote has before it gets a script; the same for all of them, so looked at once."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+    def look(self, pid: int | None) -> None:
+        """Ask the kernel about a child that waits, unless it is known."""
+        if self.bytes or pid is None:
+            return
+        try:
+            self.bytes = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
+        except (OSError, IndexError, ValueError):  # it is gone; the next one will do
+            return
+
+
 class Channel:
     """Frames to and from one child. Belongs to the event loop that it was made on, except `abandon`."""
 
-    def __init__(self, child: Child, frame_limit: int) -> None:
+    def __init__(self, child: Child, frame_limit: int, resident: Resident | None = None) -> None:
         self._child = child
+        self._resident = resident if resident is not None else Resident()
         self._loop = asyncio.get_running_loop()
         self._reader = protocol.FrameReader(frame_limit)
         self._buffer = memoryview(bytearray(READ_BYTES))
@@ -75,6 +94,11 @@ class Channel:
     def exited(self) -> bool:
         """Whether the child is known to be gone."""
         return self._child.exit is not None
+
+    @property
+    def resident(self) -> int:
+        """Bytes resident in a child that waits, as far as one was looked at; else 0."""
+        return self._resident.bytes
 
     @property
     def was_ready(self) -> bool:
@@ -169,6 +193,7 @@ class Channel:
     def _deliver(self, frame: protocol.GuestFrame) -> None:
         if isinstance(frame, protocol.Ready) and not self._ready.done():
             self._ready.set_result(True)
+            self._resident.look(self._child.pid)
         elif self._owner is not None and self._ready.done():
             self._owner.on_frame(frame)
         else:

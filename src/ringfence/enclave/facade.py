@@ -6,39 +6,39 @@ Knows how to build a caller from what the user gave and where workers come from;
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import secrets
 import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from dataclasses import replace
 from types import MappingProxyType, TracebackType
-from typing import Any, Final, Protocol, Self, TypedDict, cast, runtime_checkable
+from typing import Any, Final, Literal, Protocol, Self, Unpack, cast, runtime_checkable
 
-from ringfence import values
 from ringfence.contract.rules import check_sandbox
 from ringfence.contract.toolset import AnyTool, Toolset
-from ringfence.enclave import protocol, stubs
+from ringfence.enclave import checking, protocol, reports, requests, stubs
+from ringfence.enclave import globals as globals_
 from ringfence.enclave.callers import GateCaller, HandlerCaller, ToolHandler
-from ringfence.enclave.channel import Channel
-from ringfence.enclave.pool import Pool
-from ringfence.enclave.results import RunResult, RunStats, RunStatus, run_error
+from ringfence.enclave.flight import Flight
+from ringfence.enclave.functions import GlobalFunctions
+from ringfence.enclave.options import LEAST_MEMORY as LEAST_MEMORY
+from ringfence.enclave.options import EnclaveConfig, EnclaveOptions, parse
+from ringfence.enclave.reports import CheckReport
+from ringfence.enclave.results import RunResult, never_started, run_error, without_traces
 from ringfence.enclave.session import ScriptSession
 from ringfence.enclave.workers import Workers
-from ringfence.errors import ConfigError, ErrorInfo
+from ringfence.errors import ConfigError
 from ringfence.events import Event, EventType
 from ringfence.gate.hub import EventHub, EventStream, Filter, Handler
 from ringfence.gate.runner import Gate
-from ringfence.limits import LEVELS, MIB, RunLimits, SecurityLevel, parse_count, parse_seconds, parse_size, parse_text
+from ringfence.limits import RunLimits, parse_text
 from ringfence.ports import ApprovalHandler, Driver, Origin
 from ringfence.sandbox.jail.plan import GuestLimits, JailPlan, Unenforceable, plan_guest
 from ringfence.sandbox.jail.probe_unsafe import probe
 
 ENGINES: Final = MappingProxyType({"python": "ringfence.enclave.engines.python_unsafe:prepare,serve"})
-WAITING: Final = 2
-"""Children kept ahead of need: one for the next run, one while that one is being replaced."""
 CLOSE_PATIENCE: Final = 10.0
 """Seconds that aborted runs have to unwind when the enclave closes."""
-LEAST_MEMORY: Final = 16 * MIB
 
 
 @runtime_checkable
@@ -49,43 +49,24 @@ class HasGate(Protocol):
     def gate(self) -> Gate: ...
 
 
-class EnclaveOptions(TypedDict, total=False):
-    """Options of a run that do not concern tools; see `Enclave`."""
-
-    language: str
-    security_level: SecurityLevel
-    timeout: float | None
-    max_tool_calls: int | None
-    max_concurrent_calls: int
-    memory_limit: int | str
-    max_output: int | str | None
-    waiting: int
-
-
 class Enclave:
     """Runs scripts that a model wrote, in a jailed process whose only way out is a tool call.
 
-    Exactly one of `tools` (governed tools, a toolset, or a boundary to share) and `tool_handler` (one async function
+    At most one of `tools` (governed tools, a toolset, or a boundary to share) and `tool_handler` (one async function
     `(name, args)`) may be given; with neither, scripts only compute. Works with and without `async with`: workers
     start with the first run and die with the host; `aclose` frees them at once.
 
     Args:
         tools: what scripts may call, each through the gate.
         sandbox: where tools run that have no sandbox of their own.
-        approve: decides calls of tools with `approval="human"`.
+        approve: decides calls of tools with `approval="human"`, and those that screening asks about.
         approval_timeout: seconds until an undecided call is denied; None waits.
         tool_handler: answers every call instead of governed tools (second seed, "Tool Handler Signature"). A
             synchronous one runs in a thread.
-        language: `"python"`.
-        security_level: gives `timeout`, `max_tool_calls` and `max_output` their defaults.
-        timeout: seconds of wall clock per run, without the time that calls wait for approval.
-        max_tool_calls: calls per run; refused calls count.
-        max_concurrent_calls: calls in flight per run; further ones wait their turn.
-        memory_limit: bytes or `"256MB"` on top of what an idle worker has.
-        max_output: bytes of printed text per run.
-        waiting: jailed children kept ahead of need: about 5 MiB each, and a run that finds one starts 3 ms sooner.
+        options: see `EnclaveOptions`; None always means the default.
 
     Raises:
+        TypeError: an option does not exist.
         ConfigError: an option has a wrong type or value, or a tool has no sandbox.
         SandboxFault: `sandbox_unavailable`, this machine cannot enforce the jail; the message says what is missing.
     """
@@ -98,19 +79,11 @@ class Enclave:
         approve: ApprovalHandler | None = None,
         approval_timeout: float | None = None,
         tool_handler: ToolHandler | None = None,
-        language: str = "python",
-        security_level: SecurityLevel = "STANDARD",
-        timeout: float | None = None,
-        max_tool_calls: int | None = None,
-        max_concurrent_calls: int = 10,
-        memory_limit: int | str = "256MB",
-        max_output: int | str | None = None,
-        waiting: int = WAITING,
+        **options: Unpack[EnclaveOptions],
     ) -> None:
-        self._level: SecurityLevel = security_level
-        self._limits = _limits(security_level, timeout, max_tool_calls, max_concurrent_calls, memory_limit, max_output)
-        if type(language) is not str or language not in ENGINES:
-            raise ConfigError(f"language must be one of {', '.join(ENGINES)}, not {language!r:.80}")
+        self._config = parse(options)
+        self._globals = globals_.parse(options.get("globals"), allow_functions=self._config.allow_functions_in_globals)
+        self._limits = self._config.limits()
         if tools is not None and tool_handler is not None:
             raise ConfigError("pass tools= or tool_handler=, not both")
         self._handler = _handler(tool_handler)
@@ -119,13 +92,16 @@ class Enclave:
             self._caller: GateCaller | HandlerCaller = GateCaller(self._gate, self._limits.value)
         else:
             self._caller = HandlerCaller(self._handler, self._limits.value)
+        self._namespaces = requests.namespaces_of(self._config, self._caller.catalogue())
+        self._functions = GlobalFunctions(self._globals.functions, self._limits.value)
         self._workers = Workers(
             _jail_plan(self._limits),
-            ENGINES[language],
+            ENGINES[self._config.language],
             frame_limit=protocol.frame_limit(self._limits),
-            waiting=parse_count(waiting, "waiting"),
+            waiting=self._config.waiting,
+            preload=self._config.preload,
         )
-        self._runs: set[_Run] = set()
+        self._runs: set[Flight] = set()
         self._closed = False
         self._finalizer = weakref.finalize(self, self._workers.close_nowait)
 
@@ -136,46 +112,72 @@ class Enclave:
         source: str,
         inputs: Mapping[str, Any] | None = None,
         *,
+        tool_handler: ToolHandler | None = None,
         session_id: str | None = None,
         principal: str | None = None,
+        variables: Mapping[str, Any] | None = None,
     ) -> RunResult:
         """Run one script. Never raises for anything that the script does.
 
-        `inputs` is what the script finds as `inputs`: an object of JSON values. `session_id` defaults to a fresh id.
+        Args:
+            source: Python, with `await`, `return` and a trailing expression at its top level.
+            inputs: what the script finds as `inputs`: an object of values of the value table.
+            tool_handler: answers the calls of this run instead of the enclave's own handler.
+            session_id: the conversation; a fresh one by default. It is not an identity.
+            principal: on whose behalf, as the host has authenticated it.
+            variables: top-level names that the script finds, values of the value table. What its top level holds when
+                it succeeds is `result.variables`, and is written back where this is mutable.
 
         Raises:
-            ConfigError: `source` is not text, `inputs` are not data, or the enclave is closed.
+            ConfigError: `source` is not text, `inputs` or `variables` are not data, a handler beside governed tools, or
+                the enclave is closed.
             SandboxFault: no jailed worker could be started.
             asyncio.CancelledError: the caller was cancelled; the script is dead and its calls are unwound.
         """
         self._check_open()
-        request = self._request(source, inputs)
+        caller = self._caller_for(tool_handler)
+        request = self._request(source, inputs, variables)
         origin = Origin(
             session_id=f"s_{secrets.token_hex(8)}" if session_id is None else parse_text(session_id, "session_id"),
             principal=None if principal is None else parse_text(principal, "principal"),
             run_id=request.run_id,
         )
-        if (refused := self._too_long(source)) is not None:
-            return _never_started(refused, request.run_id)
-        pool = self._workers.pool()
-        run = _Run()
-        self._runs.add(run)
+        if (refused := requests.refusal(source, self._limits)) is not None:
+            return never_started(refused, request.run_id, time.time())
+        flight = Flight()
+        self._runs.add(flight)
         try:
-            channel = await run.acquire(pool)
-            if channel is None:
-                return _never_started(run_error("aborted", "the run was aborted before it began"), request.run_id)
-            try:
-                session = ScriptSession(channel=channel, caller=self._caller, limits=self._limits, origin=origin)
-                run.session = session
-                self._emit("run.started", origin)
-                result = await session.run(request)
-            except asyncio.CancelledError:
-                self._emit("run.finished", origin, status="interrupted", code="ABORTED")
-                raise
-            finally:
-                pool.release(channel)
+            result = await self._fly(flight, request, origin, caller)
         finally:
-            self._runs.discard(run)
+            self._runs.discard(flight)
+        if self._config.sanitize_stack_traces and result.error is not None:
+            result = replace(result, error=without_traces(result.error))
+        if result.variables is not None and isinstance(variables, MutableMapping):
+            variables.clear()
+            variables.update(result.variables)
+        return result
+
+    async def _fly(
+        self, flight: Flight, request: protocol.RunRequest, origin: Origin, caller: GateCaller | HandlerCaller
+    ) -> RunResult:
+        """One run on a worker of its own."""
+        pool = self._workers.pool()
+        channel = await flight.acquire(pool)
+        if channel is None:
+            error = run_error("aborted", "the run was aborted before it began")
+            return never_started(error, request.run_id, time.time())
+        try:
+            session = ScriptSession(
+                channel=channel, caller=caller, limits=self._limits, origin=origin, functions=self._functions
+            )
+            flight.session = session
+            self._emit("run.started", origin)
+            result = await session.run(request)
+        except asyncio.CancelledError:
+            self._emit("run.finished", origin, status="interrupted", code="ABORTED")
+            raise
+        finally:
+            pool.release(channel)
         code = result.error.code if result.error is not None else None
         self._emit("run.finished", origin, duration=result.stats.duration, status=result.status, code=code)
         return result
@@ -185,8 +187,10 @@ class Enclave:
         source: str,
         inputs: Mapping[str, Any] | None = None,
         *,
+        tool_handler: ToolHandler | None = None,
         session_id: str | None = None,
         principal: str | None = None,
+        variables: Mapping[str, Any] | None = None,
     ) -> RunResult:
         """`run` for callers that are not asynchronous; also works inside a running event loop.
 
@@ -198,7 +202,44 @@ class Enclave:
             SandboxFault: as for `run`.
         """
         self._check_open()
-        return self._workers.thread().call(self.run(source, inputs, session_id=session_id, principal=principal))
+        return self._workers.thread().call(
+            self.run(
+                source,
+                inputs,
+                tool_handler=tool_handler,
+                session_id=session_id,
+                principal=principal,
+                variables=variables,
+            )
+        )
+
+    async def check(self, source: str) -> CheckReport:
+        """What there is to say about a script without running any of it: findings, and the tools that it may reach.
+
+        Raises:
+            ConfigError: `source` is not text, or the enclave is closed.
+            SandboxFault: no jailed worker could be started, or the one that read the source broke.
+        """
+        self._check_open()
+        request = self._request(source, None, None, mode="check")
+        if (refused := requests.refusal(source, self._limits)) is not None:
+            return reports.refused(str(refused.data["code"]), refused.message, refused.hint or "")
+        pool = self._workers.pool()
+        channel = await pool.acquire()
+        try:
+            return await checking.check(channel, request, self._limits)
+        finally:
+            pool.release(channel)
+
+    def check_sync(self, source: str) -> CheckReport:
+        """`check` for callers that are not asynchronous; also works inside a running event loop.
+
+        Raises:
+            ConfigError: as for `check`.
+            SandboxFault: as for `check`.
+        """
+        self._check_open()
+        return self._workers.thread().call(self.check(source))
 
     def abort(self) -> None:
         """End every run of this enclave with `ABORTED`. From any thread; returns at once."""
@@ -212,6 +253,10 @@ class Enclave:
             SandboxFault: no jailed worker could be started.
         """
         await self._workers.pool().warm()
+
+    def effective_config(self) -> EnclaveConfig:
+        """What is in force, after the level's defaults (second seed's `getEffectiveConfig`)."""
+        return self._config
 
     def describe(self) -> str:
         """Typed Python stubs of every callable tool, for the model that writes scripts."""
@@ -269,6 +314,10 @@ class Enclave:
         if self._gate is not None and self._owns_gate:
             await self._gate.aclose()
 
+    async def dispose(self) -> None:
+        """The second seed's name for `aclose`."""
+        await self.aclose()
+
     def __enter__(self) -> Self:
         return self
 
@@ -290,94 +339,62 @@ class Enclave:
         if self._closed:
             raise ConfigError("the enclave is closed", code="not_running")
 
-    def _request(self, source: object, inputs: object) -> protocol.RunRequest:
-        if type(source) is not str:
-            raise ConfigError(f"a script is text, not {type(source).__name__}")
-        if inputs is not None and not isinstance(inputs, Mapping):
-            raise ConfigError(f"inputs must be a mapping, not {type(inputs).__name__}", hint="pass JSON values by name")
-        try:
-            data = values.canonical(dict(cast("Mapping[str, Any]", inputs or {})), self._limits.value)
-        except values.ValueRefused as refused:
-            raise ConfigError(f"inputs: {refused}", hint="pass JSON values only") from None
-        catalogue = self._caller.catalogue()
-        methods = {stubs.method_name(name): name for name in catalogue or ()}
-        return protocol.RunRequest(
-            run_id=f"r_{secrets.token_hex(8)}",
-            source=source,
-            inputs=data,
-            namespaces={"tools": methods} if catalogue is not None else {},
+    def _caller_for(self, handler: ToolHandler | None) -> GateCaller | HandlerCaller:
+        """Who answers the calls of one run."""
+        if handler is None:
+            return self._caller
+        if self._gate is not None:
+            raise ConfigError("tool_handler cannot stand in for governed tools", hint="make an Enclave without tools=")
+        return HandlerCaller(_handler(handler), self._limits.value)
+
+    def _request(
+        self, source: object, inputs: object, variables: object, mode: Literal["run", "check"] = "run"
+    ) -> protocol.RunRequest:
+        return requests.request(
+            requests.Given(source=source, inputs=inputs, variables=variables, mode=mode),
+            self._config,
+            namespaces=self._namespaces,
             effects=self._caller.effects(),
-            clock=time.time_ns(),
-            seed=secrets.token_hex(16),
-            rules=self._level,
+            globals_=self._globals,
+            now=time.time_ns(),
+            chance=secrets.token_hex(24),
         )
 
-    def _too_long(self, source: str) -> ErrorInfo | None:
-        try:
-            size = len(source.encode())
-        except UnicodeEncodeError:
-            return run_error("script_rejected", "the source is not Unicode text", hint="remove lone surrogates")
-        if size <= self._limits.source:
-            return None
-        text = f"the source has {size} bytes, more than {self._limits.source}"
-        return run_error("script_rejected", text, hint="pass data as inputs, not inside the source")
 
+async def run_agent_script(
+    source: str,
+    inputs: Mapping[str, Any] | None = None,
+    *,
+    session_id: str | None = None,
+    principal: str | None = None,
+    variables: Mapping[str, Any] | None = None,
+    tools: Iterable[AnyTool | Toolset] | Toolset | HasGate | None = None,
+    sandbox: Driver | None = None,
+    approve: ApprovalHandler | None = None,
+    approval_timeout: float | None = None,
+    tool_handler: ToolHandler | None = None,
+    **options: Unpack[EnclaveOptions],
+) -> RunResult:
+    """Run one script in an enclave of its own, which is always gone afterwards (second seed, "One-Shot Execution").
 
-class _Run:
-    """A run from its call to its result, so that it can be aborted while its worker is still being started."""
+    Takes what `Enclave` and `Enclave.run` take; for many scripts make one `Enclave`, which keeps its workers warm.
 
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._starting: asyncio.Task[Any] | None = None
-        self._aborted = False
-        self.session: ScriptSession | None = None
-
-    async def acquire(self, pool: Pool) -> Channel | None:
-        """A worker; None when the run was aborted meanwhile.
-
-        Raises:
-            SandboxFault: no jailed worker could be started.
-        """
-        task = self._starting = asyncio.current_task()
-        before = task.cancelling() if task is not None else 0
-        try:
-            return await pool.acquire()
-        except asyncio.CancelledError:
-            if self._aborted and task is not None and task.uncancel() <= before:
-                return None
-            raise
-        finally:
-            self._starting = None
-
-    def abort_threadsafe(self) -> None:
-        """End the run with `ABORTED`. From any thread; returns at once."""
-        with contextlib.suppress(RuntimeError):  # its loop is closed, so it has ended
-            self._loop.call_soon_threadsafe(self._abort)
-
-    def _abort(self) -> None:
-        if self.session is not None:
-            self.session.abort()
-        elif self._starting is not None and not self._aborted:
-            self._aborted = True
-            self._starting.cancel()
-
-
-def _limits(
-    level: object, timeout: object, calls: object, concurrent: object, memory: object, output: object
-) -> RunLimits:
-    """Options over the level's defaults; None keeps the default (enclave catalogue, D-5)."""
-    defaults = LEVELS.get(level) if type(level) is str else None
-    if defaults is None:
-        raise ConfigError(f"security_level must be one of {', '.join(LEVELS)}, not {level!r:.80}")
-    return RunLimits(
-        timeout=defaults.timeout if timeout is None else parse_seconds(timeout, "timeout"),
-        max_tool_calls=defaults.max_tool_calls if calls is None else parse_count(calls, "max_tool_calls"),
-        max_global_calls=0,
-        max_iterations=None,
-        max_concurrent_calls=parse_count(concurrent, "max_concurrent_calls", least=1),
-        memory=parse_size(memory, "memory_limit", least=LEAST_MEMORY),
-        output=defaults.output if output is None else parse_size(output, "max_output"),
+    Raises:
+        ConfigError: an option is wrong.
+        SandboxFault: `sandbox_unavailable`, this machine cannot enforce the jail.
+        asyncio.CancelledError: the caller was cancelled; the script is dead and its calls are unwound.
+    """
+    options.setdefault("waiting", 0)
+    enclave = Enclave(
+        tools=tools,
+        sandbox=sandbox,
+        approve=approve,
+        approval_timeout=approval_timeout,
+        tool_handler=tool_handler,
+        **options,
     )
+    async with enclave:
+        return await enclave.run(source, inputs, session_id=session_id, principal=principal, variables=variables)
 
 
 def _gate(
@@ -415,9 +432,3 @@ def _jail_plan(limits: RunLimits) -> JailPlan:
     if isinstance(plan, Unenforceable):
         raise plan.fault()
     return plan
-
-
-def _never_started(error: ErrorInfo, run_id: str) -> RunResult:
-    stats = RunStats(tool_call_count=0, duration=0.0, approval_wait=0.0, output_bytes=0, started_at=time.time())
-    status: RunStatus = "interrupted" if error.code == "ABORTED" else "failed"
-    return RunResult(success=False, error=error, stats=stats, status=status, run_id=run_id)

@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from typing import Final
 
-from ringfence.enclave.channel import Channel
+from ringfence.enclave.channel import Channel, Resident
 from ringfence.errors import SandboxFault
 from ringfence.sandbox.jail.plan import JailPlan
 from ringfence.sandbox.jail.supervise import Zygote
@@ -26,9 +26,13 @@ REFILL_DELAY: Final = 0.01
 class Pool:
     """Waiting children of one zygote. All methods belong to the event loop that made it."""
 
-    def __init__(self, plan: JailPlan, engine: str, *, frame_limit: int, waiting: int) -> None:
+    def __init__(
+        self, plan: JailPlan, engine: str, *, frame_limit: int, waiting: int, preload: tuple[str, ...] = ()
+    ) -> None:
         self._plan = plan
+        self._preload = preload
         self._engine = engine
+        self._resident = Resident()
         self._frame_limit = frame_limit
         self._target = waiting
         self._zygote: Zygote | None = None
@@ -52,7 +56,7 @@ class Pool:
                 return channel
             self.release(channel)
         zygote = await self._running_zygote()
-        channel = Channel(zygote.fork(), self._frame_limit)
+        channel = Channel(zygote.fork(), self._frame_limit, self._resident)
         self._refill_later()
         return channel
 
@@ -81,7 +85,7 @@ class Pool:
         zygote = self._zygote
         while not self._closed and zygote is not None and zygote.alive and len(self._waiting) < self._target:
             try:
-                self._waiting.append(Channel(zygote.fork(), self._frame_limit))
+                self._waiting.append(Channel(zygote.fork(), self._frame_limit, self._resident))
             except SandboxFault:  # no descriptors left now; the next run tries again, and says so
                 return
 

@@ -49,6 +49,10 @@ kind keeps the text (decision on the value table; `enclave.table` holds the kind
 """
 
 
+NOTHING: Final = msgspec.Raw(b"")
+"""A part that is not there. (A union of Raw and None would take `null` only.)"""
+
+
 class _Position(Frame, frozen=True):
     """What every call says of its place in the script."""
 
@@ -60,7 +64,8 @@ class _Position(Frame, frozen=True):
     seq: _Count
     args: msgspec.Raw
     """Stays unparsed until its budget is checked."""
-    tags: Tags | None = None
+    tags: msgspec.Raw = NOTHING
+    """`Tags`, unparsed as well."""
     fault: _Short | None = None
     """Set when the script's arguments were not data: the call is refused, and counts."""
 
@@ -88,10 +93,11 @@ class Done(Frame, tag="done", frozen=True):
     """The script ended with a value."""
 
     value: msgspec.Raw
-    tags: Tags | None = None
-    variables: msgspec.Raw | None = None
+    tags: msgspec.Raw = NOTHING
+    """`Tags`, unparsed like all of this."""
+    variables: msgspec.Raw = NOTHING
     """The script's own top-level names whose values are data, as an object, when the host asked to keep them."""
-    variable_tags: Tags | None = None
+    variable_tags: msgspec.Raw = NOTHING
 
 
 class Finding(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -148,7 +154,11 @@ class Failed(Frame, tag="failed", frozen=True):
 
 GuestFrame = Ready | Call | GlobalCall | Print | Done | Failed | Checked
 
+Raw = msgspec.Raw
+"""JSON text inside a frame, not parsed yet."""
+
 _decoder: Final = msgspec.json.Decoder(GuestFrame)
+_tags: Final = msgspec.json.Decoder(Tags | None)
 
 
 class WireViolation(Exception):
@@ -212,6 +222,18 @@ def decode(payload: bytes | memoryview) -> GuestFrame:
         return _decoder.decode(payload)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise WireViolation(f"not a frame ({type(error).__name__})") from None
+
+
+def decode_tags(data: bytes) -> Tags | None:
+    """Tags that a guest sent; None for none. Their size and number have been checked.
+
+    Raises:
+        WireViolation: they are none.
+    """
+    try:
+        return _tags.decode(data) or None
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise WireViolation(f"not tags ({type(error).__name__})") from None
 
 
 def frame(payload: bytes) -> bytes:
@@ -279,7 +301,7 @@ def run_frame(request: RunRequest, budget: ValueBudget) -> bytes:
     return frame(body[:-1] + values)
 
 
-def answer_frame(call_id: int, value: bytes, tags: Tags | None = None) -> bytes:
+def answer_frame(call_id: int, value: bytes, tags: Mapping[Any, Any] | None = None) -> bytes:
     """The result of a call; `value` is JSON text made by the host."""
     if tags:
         return frame(b'{"t":"ok","id":%d,"tags":%b,"value":%b}' % (call_id, msgspec.json.encode(tags), value))

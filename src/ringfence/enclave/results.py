@@ -1,11 +1,16 @@
-"""What a script's run leaves: the result, its calls, its statistics, and how failures are named. Pure."""
+"""What a script's run leaves: the result, its calls, its statistics, and how failures are named.
+
+Knows frames as far as a guest says in them why it failed; neither sessions nor channels. `session` and `facade` fill
+these in. Pure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, assert_never
 
 from ringfence.enclave.hints import hint_for
 from ringfence.enclave.protocol import Failed, own_code
@@ -16,6 +21,12 @@ RunStatus = Literal["succeeded", "failed", "interrupted"]
 
 RUN_CODES: Final = frozenset(spec.run_code for spec in CODES.values())
 """Every code that `RunResult.error.code` can have."""
+
+_HOST_PATH: Final = re.compile(
+    r"(?:file://)?(?<![\w/])/(?:home|root|Users|usr|opt|var|tmp|etc|srv|mnt|media|proc|sys|dev|run|lib|lib64|bin|sbin|app"
+    r"|workspace|private|nix|snap)(?:/[^\s'\"<>|:;,()\[\]{}]*)?|\b[A-Za-z]:\\[^\s'\"<>|;,()\[\]{}]*"
+)
+"""Paths below the directories that systems and people keep their files in; other texts with slashes are data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +43,8 @@ class CallRecord:
     """1-based line of the script."""
     duration: float
     """Seconds."""
+    flags: tuple[str, ...] = ()
+    """Ids of the screening's patterns that the call matched, whatever came of it."""
     cause: BaseException | None = field(default=None, repr=False, compare=False)
     """The tool's own exception, for the host only: scripts, events and logs see its class at most."""
 
@@ -42,6 +55,8 @@ class RunStats:
 
     tool_call_count: int
     """Calls that used up the budget, refused ones included."""
+    global_call_count: int = 0
+    """Calls of functions in `globals`, refused ones included."""
     duration: float
     """Seconds from the start of the run to its result."""
     approval_wait: float
@@ -67,6 +82,41 @@ class RunResult:
     """In the order in which they were made."""
     status: RunStatus
     run_id: str
+    variables: Mapping[str, Any] | None = None
+    """What the script's top level held at its end, data only, when variables were given and it succeeded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """What a run came to, before its statistics are known."""
+
+    error: ErrorInfo | None = None
+    value: Any = None
+    variables: dict[str, Any] | None = None
+
+
+def finished(
+    ending: Ending, *, stats: RunStats, run_id: str, output: str = "", calls: tuple[CallRecord, ...] = ()
+) -> RunResult:
+    """The public record of a run."""
+    error = ending.error
+    return RunResult(
+        success=error is None,
+        value=ending.value,
+        error=error,
+        stats=stats,
+        output=output,
+        calls=calls,
+        status="succeeded" if error is None else "interrupted" if error.code == "ABORTED" else "failed",
+        run_id=run_id,
+        variables=ending.variables,
+    )
+
+
+def never_started(error: ErrorInfo, run_id: str, now: float) -> RunResult:
+    """The record of a run that no guest ever saw. `now`: seconds since the epoch."""
+    stats = RunStats(tool_call_count=0, duration=0.0, approval_wait=0.0, output_bytes=0, started_at=now)
+    return finished(Ending(error=error), stats=stats, run_id=run_id)
 
 
 def in_doubt(effect: Effect | None) -> Status:
@@ -78,7 +128,8 @@ def in_doubt(effect: Effect | None) -> Status:
 class CallFailure:
     """The host's own record of a failed call."""
 
-    tool: str
+    kind: Literal["tool", "function"]
+    name: str
     call_id: str
     error: ErrorInfo
 
@@ -105,7 +156,7 @@ def from_call(failure: CallFailure, line: int | None, **data: Any) -> ErrorInfo:
         line=line,
         issues=error.issues,
         data=MappingProxyType(
-            {**_own(error), "code": error.code, "tool": failure.tool, "call_id": failure.call_id, **data}
+            {**_own(error), "code": error.code, failure.kind: failure.name, "call_id": failure.call_id, **data}
         ),
     )
 
@@ -151,6 +202,14 @@ def from_guest(
         case "deadlock":
             hint = "await something that a tool call or a sleep completes"
             return _named(run_error("script_raised", frame.message, hint=hint, line=frame.line), frame.name)
+        case "iterations":
+            hint = "loop over less, let a tool do the search, or raise max_iterations"
+            return run_error("iteration_limit", frame.message, hint=hint, line=frame.line, **trace)
+        case "violation":
+            hint = "write it without the attribute, name or call that the message names"
+            return run_error("script_violation", frame.message, hint=hint, line=frame.line, **trace)
+        case _:
+            assert_never(frame.kind)
 
 
 def _said(frame: Failed) -> str:
@@ -177,3 +236,18 @@ def _rejected(frame: Failed) -> ErrorInfo:
     hint = findings[0]["fix"] if findings else None
     text = f"the script was refused before anything ran: {lines}"
     return run_error("script_rejected", text, hint=str(hint) if hint else None, line=frame.line, findings=findings)
+
+
+def without_traces(error: ErrorInfo) -> ErrorInfo:
+    """The error without tracebacks and without paths of the host's directories in its texts (enclave catalogue 1.O)."""
+    data = {key: value for key, value in error.data.items() if key != "traceback"}
+    return replace(
+        error,
+        message=_without_paths(error.message),
+        hint=None if error.hint is None else _without_paths(error.hint),
+        data=MappingProxyType(data),
+    )
+
+
+def _without_paths(text: str) -> str:
+    return _HOST_PATH.sub("<path>", text)

@@ -18,8 +18,11 @@ from ringfence.sandbox.jail.plan import JailPlan
 class Workers:
     """Pools by event loop. Thread-safe: several loops may use one enclave."""
 
-    def __init__(self, plan: JailPlan, engine: str, *, frame_limit: int, waiting: int) -> None:
+    def __init__(
+        self, plan: JailPlan, engine: str, *, frame_limit: int, waiting: int, preload: tuple[str, ...] = ()
+    ) -> None:
         self._plan = plan
+        self._preload = preload
         self._engine = engine
         self._frame_limit = frame_limit
         self._waiting = waiting
@@ -35,7 +38,13 @@ class Workers:
                 self._pools.pop(gone).close_nowait()
             pool = self._pools.get(loop)
             if pool is None:
-                pool = Pool(self._plan, self._engine, frame_limit=self._frame_limit, waiting=self._waiting)
+                pool = Pool(
+                    self._plan,
+                    self._engine,
+                    frame_limit=self._frame_limit,
+                    waiting=self._waiting,
+                    preload=self._preload,
+                )
                 self._pools[loop] = pool
             return pool
 

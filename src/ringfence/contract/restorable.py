@@ -1,0 +1,137 @@
+"""Which texts of a dumped result stand for dates, decimals, ids and bytes, so that a script gets those again.
+
+The JSON text stays what it is; what is found are paths, by kind, beside it (the tags of `enclave.protocol`). A text is
+tagged where the dumped value holds a value of the kind at that place and the text is a form of just that value, so
+that a serialiser of the user's own which writes something else is believed. Knows values, not contracts:
+`contract.output` says which dumps are worth a look, and `enclave.callers` takes it. Pure, except that attributes of the
+user's types are read.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Final, Literal, cast
+
+import msgspec
+from pydantic import BaseModel, RootModel
+
+Kind = Literal["datetime", "date", "time", "decimal", "uuid", "bytes"]
+Paths = dict[Kind, list[list[str | int]]]
+"""From the root: keys and positions."""
+
+_KINDS: Final[Mapping[type, Kind]] = {
+    datetime: "datetime",  # before date, which it is too
+    date: "date",
+    time: "time",
+    Decimal: "decimal",
+    uuid.UUID: "uuid",
+    bytes: "bytes",
+    bytearray: "bytes",
+}
+RESTORABLE: Final = tuple(_KINDS)
+_LISTS: Final = (list, tuple, set, frozenset, deque)
+
+
+class Restorable(bytes):
+    """JSON text of a value that may hold something to restore, which nobody has looked for yet."""
+
+    source: Any
+    """What was dumped. It may be the tool's own object, so look soon."""
+
+    @classmethod
+    def of(cls, data: bytes, source: object) -> Restorable:
+        """The text with the value behind it."""
+        made = cls(data)
+        made.source = source
+        return made
+
+
+def tags_of(data: bytes) -> Paths | None:
+    """Paths of the texts to restore, by kind; None when there are none. Looks only into a `Restorable`."""
+    if type(data) is not Restorable:
+        return None
+    found: Paths = {}
+    # iterative, since what was dumped may be as deep as a result may be
+    waiting: list[tuple[Any, Any, tuple[str | int, ...]]] = [(data.source, msgspec.json.decode(data), ())]
+    while waiting:
+        value, shown, path = waiting.pop()
+        if type(shown) is str:
+            if (kind := _kind(value)) is not None and _is_form(kind, value, shown):
+                found.setdefault(kind, []).append(list(path))
+        elif type(shown) is dict or type(shown) is list:
+            waiting += ((child, text, (*path, step)) for step, child, text in _pairs(value, shown))
+    return {kind: paths[::-1] for kind, paths in found.items()} or None
+
+
+def _kind(value: object) -> Kind | None:
+    if isinstance(value, Enum):
+        value = value.value
+    exact = _KINDS.get(type(value))
+    if exact is not None:
+        return exact
+    return next((kind for base, kind in _KINDS.items() if isinstance(value, base)), None)
+
+
+def _is_form(kind: Kind, value: Any, text: str) -> bool:
+    """Whether the text is read back as this value."""
+    if isinstance(value, Enum):
+        value = value.value
+    try:
+        read = _READERS[kind](text)
+        return bool(read == value) and (kind != "datetime" or read.utcoffset() == value.utcoffset())
+    except Exception:  # noqa: BLE001 - another form, or a subclass of the user's own that cannot be compared
+        return False
+
+
+_READERS: Final[Mapping[Kind, Callable[[str], Any]]] = {
+    "datetime": datetime.fromisoformat,
+    "date": date.fromisoformat,
+    "time": time.fromisoformat,
+    "decimal": Decimal,
+    "uuid": uuid.UUID,
+    "bytes": lambda text: base64.b64decode(text, b"-_", validate=True),
+}
+
+
+def _pairs(value: Any, shown: Any) -> Iterator[tuple[str | int, Any, Any]]:
+    """Parts of a value beside the parts of its JSON form, with what names them; nothing where they do not match."""
+    if isinstance(value, Enum):
+        value = value.value
+    if isinstance(value, RootModel):
+        value = cast("RootModel[Any]", value).root
+    if type(shown) is list:
+        texts = cast("list[Any]", shown)
+        if isinstance(value, _LISTS):
+            items = list(cast("Iterable[Any]", value))
+            if len(items) == len(texts):
+                yield from ((at, *pair) for at, pair in enumerate(zip(items, texts, strict=True)))
+        return
+    for key, child in _members(value):
+        text = shown.get(key)
+        if type(text) not in _PLAIN:
+            yield key, child, text
+
+
+_PLAIN: Final = frozenset({type(None), bool, int, float})
+
+
+def _members(value: Any) -> Iterator[tuple[str, Any]]:
+    """Members of whatever becomes an object, under the keys that they have there."""
+    if isinstance(value, dict):
+        for key, child in cast("dict[Any, Any]", value).items():
+            if isinstance(key, str):
+                yield key, child
+    elif isinstance(value, BaseModel):
+        for name, field in type(value).model_fields.items():
+            yield field.serialization_alias or field.alias or name, getattr(value, name, None)
+        yield from (value.model_extra or {}).items()
+    elif dataclasses.is_dataclass(value):
+        for one in dataclasses.fields(value):
+            yield one.name, getattr(value, one.name, None)

@@ -1,0 +1,205 @@
+"""The one gate object of a run: which calls were made, which may start, and which error has ended it all.
+
+Facts of frames go in, decisions come out; no frame, task, socket or clock is touched here. A call is counted when it
+arrives and judged in its turn, in the same synchronous step in which it starts, so that concurrent calls cannot
+overspend. Calls of tools and of functions in `globals` share the numbering, the queue and the screening, and each kind
+has a budget of its own (enclave catalogue, D-10). `session` asks it and does what it says. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Protocol
+
+from ringfence.errors import CODES, ErrorInfo
+from ringfence.limits import RunLimits
+
+EXCESS_CALLS: Final = 1_000
+"""Refused calls beyond a budget (one large gather) before a guest is ended for flooding."""
+
+Kind = Literal["tool", "function"]
+
+
+class Flood(Exception):
+    """The guest numbers its calls wrongly, or makes far more than it may: it breaks the protocol."""
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Entry:
+    """One call as the ledger sees it."""
+
+    number: int
+    """Counts up from 1 over both kinds."""
+    kind: Kind
+    name: str
+    """The tool's, or the function's in `globals`."""
+    function: int = 0
+    """The function's number in `globals`."""
+    size: int = 0
+    """Bytes that it holds while it waits."""
+    over: bool = False
+    """Beyond its kind's budget: refused in its turn, since calls before it start before the run fails."""
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """For screening; empty where there is none."""
+
+
+class Judgement(Protocol):
+    """What screening says of one call (`policy`)."""
+
+    @property
+    def action(self) -> Literal["allow", "ask", "refuse"]: ...
+    @property
+    def error(self) -> ErrorInfo | None:
+        """Why it is refused."""
+        ...
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Ids of the patterns that were seen, whatever comes of it."""
+        ...
+
+    @property
+    def reason(self) -> str | None:
+        """What an approver is told."""
+        ...
+
+
+class Screen(Protocol):
+    """One run's screening (`policy`). Judging reserves the call's place in history and rate."""
+
+    def judge(self, entry: Entry, now: float) -> Judgement: ...
+    def judge_global(self, now: float) -> Judgement: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """The call starts now."""
+
+    entry: Entry
+    ask: str | None = None
+    """Somebody has to approve it first, for this reason."""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refuse:
+    """The call is refused, and the run has failed with this."""
+
+    entry: Entry
+    error: ErrorInfo
+    flags: tuple[str, ...] = ()
+
+
+class Ledger:
+    """One run's calls."""
+
+    def __init__(self, limits: RunLimits, screen: Screen | None = None) -> None:
+        self._limits = limits
+        self._screen = screen
+        self._queue: deque[Entry] = deque()
+        self._held = 0
+        self._running = 0
+        self.made = 0
+        """Calls of both kinds."""
+        self.counts: dict[Kind, int] = {"tool": 0, "function": 0}
+        """Calls that used up a budget, refused ones included."""
+        self.verdict: ErrorInfo | None = None
+        """The first terminal error. Whatever happens afterwards, the run has failed with it."""
+        self.over = False
+        """The guest has said its last word, or may say no more: nothing starts."""
+
+    def arrive(self, entry: Entry) -> ErrorInfo | None:
+        """Count a call. Says why it is refused at once: the run is over.
+
+        Raises:
+            Flood: its number is not the next one, or its kind's budget is far exceeded.
+        """
+        if entry.number != self.made + 1:
+            raise Flood("a call id out of order")
+        self.made += 1
+        self.counts[entry.kind] += 1
+        budget = self._budget(entry.kind)
+        if self.counts[entry.kind] > budget + EXCESS_CALLS:
+            raise Flood("a flood of calls")
+        entry.over = self.counts[entry.kind] > budget
+        return self.afterwards() if self.verdict is not None or self.over else None
+
+    def queue(self, entry: Entry) -> None:
+        """Let a call wait for its turn."""
+        self._queue.append(entry)
+        self._held += entry.size
+
+    def next(self, now: float, *, writable: bool) -> Start | Refuse | None:
+        """What becomes of the call whose turn it is; None while none may start.
+
+        Args:
+            now: monotonic seconds.
+            writable: the guest takes what it is sent.
+        """
+        if not self._queue or self.verdict is not None or self.over or not writable:
+            return None
+        if self._running >= self._limits.max_concurrent_calls:
+            return None
+        entry = self._queue.popleft()
+        self._held -= entry.size
+        if entry.over:
+            return Refuse(entry=entry, error=self._too_many(entry.kind))
+        if self._screen is None:
+            self._running += 1
+            return Start(entry=entry)
+        judged = self._screen.judge(entry, now) if entry.kind == "tool" else self._screen.judge_global(now)
+        if judged.error is not None:
+            return Refuse(entry=entry, error=judged.error, flags=judged.flags)
+        self._running += 1
+        return Start(entry=entry, ask=judged.reason if judged.action == "ask" else None, flags=judged.flags)
+
+    def finished(self) -> None:
+        """A call that started has ended."""
+        self._running -= 1
+
+    def latch(self, error: ErrorInfo) -> None:
+        """The run has failed, unless it had failed or ended before."""
+        if self.verdict is None:
+            self.verdict = error
+
+    def drain(self) -> list[Entry]:
+        """Calls that waited, and will not start any more."""
+        waiting = list(self._queue)
+        self._queue.clear()
+        self._held = 0
+        return waiting
+
+    @property
+    def full(self) -> bool:
+        """So much waits that the guest should not be listened to."""
+        return self._held > 2 * self._limits.value.size
+
+    @property
+    def roomy(self) -> bool:
+        """So little waits that it may be again."""
+        return self._held <= self._limits.value.size
+
+    def afterwards(self) -> ErrorInfo:
+        """The answer to calls made when the run has already failed, or ended."""
+        verdict = self.verdict
+        code = str(verdict.data["code"]) if verdict is not None and "code" in verdict.data else "aborted"
+        assert code in CODES
+        return ErrorInfo(code=code, message="the run has already failed; no further call starts")
+
+    def _budget(self, kind: Kind) -> int:
+        return self._limits.max_tool_calls if kind == "tool" else self._limits.max_global_calls
+
+    def _too_many(self, kind: Kind) -> ErrorInfo:
+        if kind == "tool":
+            return ErrorInfo(
+                code="limit_exceeded",
+                message=f"the script made more than {self._limits.max_tool_calls} tool calls",
+                hint="ask for more at once with fewer calls, or raise max_tool_calls",
+            )
+        return ErrorInfo(
+            code="global_limit",
+            message=f"the script called functions of its globals more than {self._limits.max_global_calls} times",
+            hint="work it out in the script, or raise max_global_function_calls",
+        )

@@ -1,0 +1,258 @@
+"""The options of an enclave that do not concern who answers its calls: checked, completed by the security level, frozen.
+
+Every one is judged while the enclave is built, None always means the default, and a value that is wrong is refused by
+the option's name (enclave catalogue, D-5). Knows levels and limits, namespaces and globals; no tools, workers or
+loops. `facade` parses what it is given, and shows the result as `effective_config`. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any, Final, TypedDict, cast
+
+from ringfence.contract.names import suggest
+from ringfence.enclave import namespaces
+from ringfence.errors import ConfigError
+from ringfence.limits import (
+    GLOBAL_CALLS_PER_TOOL_CALL,
+    LEVELS,
+    MIB,
+    LevelDefaults,
+    RunLimits,
+    SecurityLevel,
+    ValueBudget,
+    parse_count,
+    parse_seconds,
+    parse_size,
+    shown,
+)
+
+LANGUAGES: Final = ("python",)
+LEAST_MEMORY: Final = 16 * MIB
+MOST_MEMORY: Final = 1 << 46
+"""Bytes of address space that a process of any machine can have."""
+MOST_TURNS: Final = 10**12
+"""Turns of a loop that no run has the time for."""
+DEEPEST: Final = 400
+"""Containers inside containers that both sides can walk."""
+WAITING: Final = 2
+"""Children kept ahead of need: one for the next run, one while that one is being replaced."""
+_MODULE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", re.ASCII)
+
+
+class EnclaveOptions(TypedDict, total=False):
+    """Options of `Enclave`, `run_agent_script` and `Boundary.run_script`. None, where it is allowed, is the default."""
+
+    language: str | None
+    """`"python"`."""
+    security_level: SecurityLevel | None
+    """Gives the options below their defaults (enclave catalogue 1.G); `"STANDARD"`."""
+    timeout: float | None
+    """Seconds of wall clock per run, without the time that calls wait for approval."""
+    max_tool_calls: int | None
+    """Tool calls per run; refused ones count."""
+    max_global_function_calls: int | None
+    """Calls per run of functions in `globals`: ten times `max_tool_calls`; 0 permits none (second seed)."""
+    max_iterations: int | None
+    """Turns of one loop; a run has 100 times as many in all. Counted in the guest, so a script that breaks out of
+    Python is not held by it: `timeout` is the wall."""
+    max_concurrent_calls: int | None
+    """Calls in flight per run; further ones wait their turn. 10."""
+    memory_limit: int | str | None
+    """Bytes or `"256MB"` on top of what an idle worker has. 256 MiB."""
+    max_output: int | str | None
+    """Bytes of printed text per run."""
+    max_value_depth: int | None
+    """Containers inside containers, in arguments and results."""
+    max_value_members: int | None
+    """Members of one object, in arguments and results. The items of lists are bounded by the bytes alone."""
+    tool_namespaces: Mapping[str, Sequence[str] | Mapping[str, str]] | None
+    """Namespace to a list of methods (`mail: ["list"]` is the tool `mail.list`) or to a mapping of method to tool."""
+    globals: Mapping[str, Any] | None
+    """Top-level names that scripts find: read-only data, and functions where the next option allows them."""
+    allow_functions_in_globals: bool | None
+    """Whether `globals` may hold functions, and objects with methods."""
+    validate: bool | None
+    """False leaves out the static check's rules and the counting of loops; the jail does not depend on them."""
+    sanitize_stack_traces: bool | None
+    """Whether no error of a run holds a traceback, not even of the script's own frames."""
+    preload: Sequence[str] | None
+    """Further modules that scripts may import, such as `["numpy", "pandas"]`: loaded once, before the jail closes."""
+    clock: datetime | None
+    """Where the script's clock stands still, with a time zone; None for the host's time, running."""
+    seed: int | str | None
+    """Of the script's randomness and ids; None for a fresh one per run."""
+    waiting: int | None
+    """Jailed children kept ahead of need: about 5 MiB each, and a run that finds one starts 3 ms sooner. 2."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnclaveConfig:
+    """What is in force in an enclave, after defaults and levels (`Enclave.effective_config`)."""
+
+    language: str
+    security_level: SecurityLevel
+    timeout: float
+    """Seconds."""
+    max_tool_calls: int
+    max_global_function_calls: int
+    max_iterations: int | None
+    """None: loops are not counted."""
+    max_concurrent_calls: int
+    memory_limit: int
+    """Bytes."""
+    max_output: int
+    """Bytes."""
+    max_value_bytes: int
+    """Of the JSON text of one argument object, one result."""
+    max_value_depth: int
+    max_value_members: int
+    allow_functions_in_globals: bool
+    tool_namespaces: Mapping[str, Mapping[str, str]]
+    """Namespace to method, as scripts spell it, to tool name; without the automatic `tools`."""
+    validate: bool
+    sanitize_stack_traces: bool
+    preload: tuple[str, ...]
+    clock: datetime | None
+    """In UTC."""
+    seed: int | str | None
+    waiting: int
+
+    def limits(self) -> RunLimits:
+        """The same as what one run may use."""
+        return RunLimits(
+            timeout=self.timeout,
+            max_tool_calls=self.max_tool_calls,
+            max_global_calls=self.max_global_function_calls,
+            max_iterations=self.max_iterations,
+            max_concurrent_calls=self.max_concurrent_calls,
+            memory=self.memory_limit,
+            output=self.max_output,
+            value=ValueBudget(size=self.max_value_bytes, depth=self.max_value_depth, members=self.max_value_members),
+        )
+
+    @property
+    def rules(self) -> str:
+        """Whose rules the static check applies: the level's, or `off`."""
+        return self.security_level if self.validate else "off"
+
+
+def parse(given: EnclaveOptions) -> EnclaveConfig:
+    """Options over the level's defaults.
+
+    Raises:
+        TypeError: an option that does not exist.
+        ConfigError: a wrong type or value, naming the option.
+    """
+    options = cast("dict[str, Any]", {name: value for name, value in given.items() if value is not None})
+    for name in given.keys() - EnclaveOptions.__annotations__.keys():
+        close = suggest(name, EnclaveOptions.__annotations__)
+        raise TypeError(
+            f"Enclave.__init__() got an unexpected keyword argument {name!r}"
+            + f". Did you mean {close!r}?" * bool(close)
+        )
+    level = options.get("security_level", "STANDARD")
+    defaults = LEVELS.get(level) if type(level) is str else None
+    if defaults is None:
+        raise ConfigError(f"security_level must be one of {', '.join(LEVELS)}, not {shown(level)}")
+    language = options.get("language", LANGUAGES[0])
+    if type(language) is not str or language not in LANGUAGES:
+        raise ConfigError(f"language must be one of {', '.join(LANGUAGES)}, not {shown(language)}")
+    validate = _flag(options, "validate", default=True)
+    config = _numbers(options, cast("SecurityLevel", level), defaults, validate=validate)
+    reserved = _names_of(options.get("globals"))
+    return replace(
+        config,
+        tool_namespaces=namespaces.parse(options.get("tool_namespaces"), reserved=reserved),
+        allow_functions_in_globals=_flag(
+            options, "allow_functions_in_globals", default=defaults.allow_functions_in_globals
+        ),
+        sanitize_stack_traces=_flag(options, "sanitize_stack_traces", default=not defaults.traces),
+        preload=_modules(options.get("preload", ())),
+        clock=_clock(options.get("clock")),
+        seed=_seed(options.get("seed")),
+    )
+
+
+def _numbers(
+    options: Mapping[str, Any], level: SecurityLevel, defaults: LevelDefaults, *, validate: bool
+) -> EnclaveConfig:
+    def count(name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
+        value = parse_count(options.get(name, default), name, least=least)
+        if most is not None and value > most:
+            raise ConfigError(f"{name} must be at most {most}, not {value}")
+        return value
+
+    def size(name: str, default: int, least: int = 1) -> int:
+        value = parse_size(options.get(name, default), name, least=least)
+        if value > MOST_MEMORY:
+            raise ConfigError(f"{name} must be at most {MOST_MEMORY} bytes, not {value}")
+        return value
+
+    usual = RunLimits(timeout=1.0, max_tool_calls=0, max_global_calls=0, max_iterations=None)
+    calls = count("max_tool_calls", defaults.max_tool_calls)
+    turns = count("max_iterations", defaults.max_iterations, least=1, most=MOST_TURNS)
+    return EnclaveConfig(
+        language=LANGUAGES[0],
+        security_level=level,
+        timeout=parse_seconds(options.get("timeout", defaults.timeout), "timeout"),
+        max_tool_calls=calls,
+        max_global_function_calls=count("max_global_function_calls", GLOBAL_CALLS_PER_TOOL_CALL * calls),
+        max_iterations=turns if validate else None,
+        max_concurrent_calls=count("max_concurrent_calls", usual.max_concurrent_calls, least=1),
+        memory_limit=size("memory_limit", usual.memory, LEAST_MEMORY),
+        max_output=size("max_output", defaults.output),
+        max_value_bytes=usual.value.size,
+        max_value_depth=count("max_value_depth", defaults.depth, least=1, most=DEEPEST),
+        max_value_members=count("max_value_members", defaults.members, least=1),
+        allow_functions_in_globals=False,
+        tool_namespaces=MappingProxyType({}),
+        validate=validate,
+        sanitize_stack_traces=False,
+        preload=(),
+        clock=None,
+        seed=None,
+        waiting=count("waiting", WAITING),
+    )
+
+
+def _flag(options: Mapping[str, Any], name: str, *, default: bool) -> bool:
+    value = options.get(name, default)
+    if type(value) is not bool:
+        raise ConfigError(f"{name} must be True, False or None, not {shown(value)}")
+    return value
+
+
+def _names_of(given: object) -> frozenset[str]:
+    """Names of `globals`, which are judged elsewhere: what is none there is none here."""
+    return frozenset(cast("Mapping[str, Any]", given)) if isinstance(given, Mapping) else frozenset()
+
+
+def _modules(given: object) -> tuple[str, ...]:
+    if type(given) is str or not isinstance(given, Sequence):
+        raise ConfigError(f"preload must be a list of module names, not {shown(given)}", hint='write ["numpy"]')
+    names = tuple(cast("Sequence[object]", given))
+    for name in names:
+        if type(name) is not str or _MODULE.fullmatch(name) is None:
+            raise ConfigError(f"preload must hold names of modules, not {shown(name)}")
+    return tuple(dict.fromkeys(cast("tuple[str, ...]", names)))
+
+
+def _clock(given: object) -> datetime | None:
+    if given is None:
+        return None
+    if not isinstance(given, datetime):
+        raise ConfigError(f"clock must be a datetime, not {shown(given)}")
+    if given.utcoffset() is None:
+        raise ConfigError("clock must be a datetime with a time zone", hint="write datetime(..., tzinfo=UTC)")
+    return given.astimezone(UTC)
+
+
+def _seed(given: object) -> int | str | None:
+    if given is None or type(given) in (int, str):
+        return cast("int | str | None", given)
+    raise ConfigError(f"seed must be a whole number or text, not {shown(given)}")

@@ -1,0 +1,145 @@
+"""What a guest sent as values: bounded, parsed, and with dates and the like restored. Everything here may be hostile.
+
+Size and number of values are checked before anything is parsed, tags included, so that no frame makes the host
+allocate more than its byte budget allows. Knows frames and budgets; neither calls nor channels. `session` asks it.
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ringfence import values
+from ringfence.enclave import table
+from ringfence.enclave.protocol import Call, Done, GlobalCall, Raw, Tags, WireViolation, decode_tags, print_allowance
+from ringfence.enclave.results import run_error
+from ringfence.errors import ErrorInfo
+from ringfence.limits import RunLimits, ValueBudget
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments:
+    """Of one call."""
+
+    data: bytes
+    """Canonical JSON text: an object for a tool, `[positional, named]` for a function."""
+    tags: Tags | None
+    """Judged to fit `data`; None for none."""
+    value: Any
+    """What `data` says, as plain JSON values."""
+
+
+def take_arguments(frame: Call | GlobalCall, budget: ValueBudget) -> Arguments | ErrorInfo:
+    """A call's arguments, or why they are refused.
+
+    Raises:
+        WireViolation: tags that do not fit, which no honest guest sends.
+    """
+    if frame.fault is not None:
+        return ErrorInfo(code="invalid_input", message=frame.fault)
+    try:
+        value = values.parse(frame.args, budget)
+        if isinstance(frame, Call):
+            if type(value) is not dict:
+                return ErrorInfo(code="invalid_input", message="Tool arguments must be an object", hint="pass a dict")
+        elif not _is_signature(value):
+            raise WireViolation("arguments of a function that are no pair")
+        data = values.recode(value, budget)  # type: ignore[reportUnknownArgumentType]
+    except values.ValueRefused as refused:
+        return ErrorInfo(code="invalid_input", message=f"the arguments were refused: {refused}", hint=_hint(refused))
+    tags = _take_tags(frame.tags, budget)
+    if tags is not None:
+        restored(data, tags, budget)
+    return Arguments(data=data, tags=tags, value=value)
+
+
+def _is_signature(value: Any) -> bool:
+    return type(value) is list and len(value) == 2 and type(value[0]) is list and type(value[1]) is dict  # type: ignore[reportUnknownArgumentType]
+
+
+def _hint(refused: values.ValueRefused) -> str | None:
+    return "send less at once" if refused.too_large else None
+
+
+def restored(data: bytes | Raw, tags: Mapping[Any, Any] | None, budget: ValueBudget) -> Any:
+    """The value of JSON text with its tagged texts as what they stand for.
+
+    Raises:
+        values.ValueRefused: over budget.
+        WireViolation: a tag whose path leads nowhere, or to a text that is not of its kind.
+    """
+    value = values.parse(data, budget)
+    if not tags:
+        return value
+    try:
+        return table.restore(value, tags)
+    except (ValueError, LookupError, TypeError, ArithmeticError) as error:
+        raise WireViolation(f"tags that do not fit ({type(error).__name__})") from None
+
+
+def take_done(frame: Done, budget: ValueBudget) -> ErrorInfo | tuple[Any, dict[str, Any] | None]:
+    """The script's value, and its variables where they were asked for; or why the value is refused.
+
+    Raises:
+        WireViolation: tags that do not fit, or variables that are no object.
+    """
+    try:
+        value = restored(frame.value, _take_tags(frame.tags, budget), budget)
+        if not bytes(frame.variables):
+            return value, None
+        variables = restored(frame.variables, _take_tags(frame.variable_tags, budget), budget)
+    except values.ValueRefused as refused:
+        if not refused.too_large:
+            return run_error("wire_violation", f"the script's result was refused: {refused}")
+        hint = "return a summary"
+        return run_error("result_too_large", f"the script's result was refused: {refused}", hint=hint)
+    if type(variables) is not dict:
+        raise WireViolation("variables that are no object")
+    return value, variables  # type: ignore[reportUnknownVariableType]
+
+
+def _take_tags(raw: Raw, budget: ValueBudget) -> Tags | None:
+    data = bytes(raw)
+    if not data:
+        return None
+    try:
+        values.check_text(data, budget)
+    except values.ValueRefused as refused:
+        raise WireViolation(f"tags that are refused ({refused.reason})") from None
+    return decode_tags(data)
+
+
+class Printed:
+    """What the script prints, up to the limits of its run."""
+
+    def __init__(self, limits: RunLimits) -> None:
+        self._limit = limits.output
+        self._frames_left = print_allowance(limits)
+        self._parts: list[str] = []
+        self.size = 0
+        """Bytes."""
+
+    def add(self, text: str) -> bool:
+        """Keep what fits; False when that was not all of it.
+
+        Raises:
+            WireViolation: more frames than an honest guest sends.
+        """
+        self._frames_left -= 1
+        if self._frames_left < 0:
+            raise WireViolation("a flood of print frames")
+        data = text.encode("utf-8", "replace")
+        room = self._limit - self.size
+        if len(data) <= room:
+            self._parts.append(text)
+            self.size += len(data)
+            return True
+        self._parts.append(data[:room].decode("utf-8", "ignore"))
+        self.size += room
+        return False
+
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self._parts)
