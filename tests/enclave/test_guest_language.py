@@ -76,7 +76,7 @@ def test_a_script_has_the_value_that_its_shape_promises(stage: Stage, source: st
         pytest.param(
             "def f():\n    await call_tool('a', {})", 2, "make the function `async def`, and await its calls", id="await in def"
         ),
-        pytest.param("from math import *", 1, "name what you need: from … import …", id="star import"),
+        pytest.param("def f():\n    from math import *", 2, "name what you need: from … import …", id="star import"),
         pytest.param("x = 1\nyield x", 2, "put it into a function, or use return", id="yield"),
         pytest.param("yield from []", 1, "put it into a function, or use return", id="yield from"),
         pytest.param("x = 1\n\x00", 2, "remove it", id="NUL"),

@@ -71,7 +71,7 @@ def test_a_script_means_what_its_author_expects(source: str, value: Any) -> None
         ("x = 'abc", "SYNTAX", 1, "close the quotation mark"),
         ("x = 1\nyield x", "YIELD", 2, "put it into a function, or use return"),
         ("x = 1\nyield x\nreturn x", "YIELD", 3, "put it into a function, or use return"),
-        ("from os import *", "SYNTAX", 1, "name what you need: from … import …"),
+        ("def f():\n    from os import *", "SYNTAX", 2, "name what you need: from … import …"),
         ("a\nb\0", "SYNTAX", 2, "remove it"),
         ("x = 1\ny = '\ud835'", "SYNTAX", 2, "remove it"),
         ("if x = 1: pass", "SYNTAX", 1, "correct the syntax on this line"),

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Final
 
+from ringfence.enclave.guards import HIDDEN, instrument
+
 FILENAME: Final = "script.py"
 ENTRY: Final = "__script__"
 
@@ -69,21 +71,26 @@ def _bad_line(source: str) -> int | None:
     return None
 
 
-def compile_script(tree: ast.Module, compiler: Compiler) -> CodeType:
+def compile_script(tree: ast.Module, compiler: Compiler, *, counted: bool = False) -> CodeType:
     """Code object of a module that defines the coroutine function `ENTRY`. Changes `tree`.
+
+    `counted`: its loops take their turns from the names of `guards.counting`.
 
     Raises:
         Rejected: Python's compiler refuses it, or it would need a meaning that a script does not have.
     """
     body, flags = _without_future(tree.body)
     _return_trailing_value(body)
+    _import_stars(body)
+    if counted:
+        instrument(body)
     wrapper = _coroutine_function(body)
     module = ast.Module(body=[wrapper], type_ignores=[])
     code = _compile(module, flags, compiler)
     first = next(const for const in code.co_consts if isinstance(const, CodeType) and const.co_name == ENTRY)
     if first.co_flags & inspect.CO_ASYNC_GENERATOR:
         raise _yields(_own_yield(body))
-    names = {*first.co_varnames, *first.co_cellvars} - {".0"}
+    names = {name for name in (*first.co_varnames, *first.co_cellvars) if not name.startswith(HIDDEN)}
     if not names:
         return code
     _unannotate(wrapper.body)
@@ -193,6 +200,19 @@ def _unannotate(body: list[ast.stmt]) -> None:
         elif isinstance(node, _BLOCKS):
             for inner in _bodies(node):
                 _unannotate(inner)
+
+
+def _import_stars(body: list[ast.stmt]) -> None:
+    """`from math import *` is legal at a module's own level only: it becomes an `exec` of itself there."""
+    for at, node in enumerate(body):
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
+            call = ast.parse(f"exec({ast.unparse(node)!r}, globals())").body[0]
+            for part in ast.walk(call):
+                ast.copy_location(part, node)
+            body[at] = call
+        elif isinstance(node, _BLOCKS):
+            for inner in _bodies(node):
+                _import_stars(inner)
 
 
 def _assignment(target: ast.Name, value: ast.expr | None) -> ast.stmt:

@@ -21,6 +21,8 @@ def look(subject: Subject, visit: Visit) -> None:
                 _module(subject, node, alias.name)
         case ast.ImportFrom(module=str(module), names=names, level=0) as node:
             for alias in names:
+                if alias.name == "*":
+                    subject.findings.add("STAR_IMPORT", node, module)
                 _member(subject, node, module, alias.name)
         case ast.ImportFrom() as node:
             dots = "." * node.level + (node.module or "")
@@ -56,7 +58,7 @@ def _member(subject: Subject, node: ast.ImportFrom, module: str, name: str) -> N
     whole = f"{module}.{name}"
     if module not in subject.modules and module.rpartition(".")[0] not in subject.modules:
         _module(subject, node, whole)  # a package above a listed module: only that one is there
-    elif name.startswith("_") or (name in vocabulary.PIVOTS and whole not in subject.modules):
+    elif name == "*" or name.startswith("_") or (name in vocabulary.PIVOTS and whole not in subject.modules):
         subject.findings.add("MODULE_PIVOT", node, whole)
     elif whole in vocabulary.CODE_NAMES:
         subject.findings.add("DYNAMIC_CODE", node, whole)

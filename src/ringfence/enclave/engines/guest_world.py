@@ -17,10 +17,12 @@ import io
 import os
 import random
 import sys
+import threading
 import time
 import traceback
 import uuid
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from types import FrameType, ModuleType
@@ -35,7 +37,8 @@ TOP: Final = "<module>"
 
 _HELPERS: Final = (
     "_strptime _pydatetime encodings.ascii encodings.cp1252 encodings.idna encodings.latin_1 encodings.punycode "
-    "encodings.utf_16 encodings.utf_32 encodings.utf_7 encodings.utf_8_sig encodings.raw_unicode_escape "
+    "encodings.utf_16 encodings.utf_16_be encodings.utf_16_le encodings.utf_32 encodings.utf_32_be encodings.utf_32_le "
+    "encodings.utf_7 encodings.utf_8_sig encodings.raw_unicode_escape "
     "encodings.unicode_escape encodings.rot_13 encodings.hex_codec encodings.base64_codec encodings.iso8859_15 encodings.cp437 "
     "asyncio.taskgroups asyncio.timeouts asyncio.runners concurrent.futures.thread linecache tokenize"
 ).split()
@@ -133,6 +136,27 @@ class _InPlace(concurrent.futures.Executor):
         self._closed = True
 
 
+def _start_in_place(self: threading.Thread) -> None:
+    """`Thread.start` where there are no threads: it runs at once, and what it raises is printed."""
+    if self in _started:
+        raise RuntimeError("threads can only be started once")
+    _started.add(self)
+    try:
+        self.run()
+    except SystemExit:
+        pass
+    except BaseException:  # noqa: BLE001 - as for any thread, its starter goes on
+        traceback.print_exc()
+
+
+def _join_in_place(self: threading.Thread, timeout: float | None = None) -> None:
+    if self not in _started:
+        raise RuntimeError("cannot join thread before it is started")
+
+
+_started: Final[weakref.WeakSet[threading.Thread]] = weakref.WeakSet()
+
+
 class Sources:
     """Where a script's time, randomness and ids come from. Built once in the zygote, set by each run's frame."""
 
@@ -160,11 +184,13 @@ def furnish() -> Sources:
     warnings.simplefilter("ignore")
     builtins.input = _no_input
     builtins.breakpoint = _no_debugger
+    for name in ("exit", "quit"):  # what the site module would have added
+        setattr(builtins, name, _leave)
     _install_names()
     _install_tracebacks()
     _install_clock(sources)
     _install_randomness(sources)
-    concurrent.futures.ThreadPoolExecutor = concurrent.futures.thread.ThreadPoolExecutor = _InPlace  # type: ignore[misc]
+    _install_threads()
     return sources
 
 
@@ -187,6 +213,15 @@ def enter(channel: Channel) -> None:
 def script_globals() -> dict[str, Any]:
     """The names that every module has."""
     return {"__name__": "__main__", "__builtins__": builtins, "__doc__": None}
+
+
+def _install_threads() -> None:
+    """What scripts hand to threads, or to pools of them, runs in the only thread there is."""
+    futures: Any = concurrent.futures
+    futures.ThreadPoolExecutor = futures.ProcessPoolExecutor = concurrent.futures.thread.ThreadPoolExecutor = _InPlace  # type: ignore[misc]
+    threading.Thread.start = _start_in_place  # type: ignore[method-assign]
+    threading.Thread.join = _join_in_place  # type: ignore[method-assign]
+    threading.Thread.is_alive = lambda self: False  # type: ignore[method-assign]
 
 
 def _install_tracebacks() -> None:
@@ -232,6 +267,10 @@ def _install_names() -> None:
 
 def _no_input(prompt: object = "", /) -> NoReturn:
     raise EOFError("scripts cannot ask for input; read what you were given from inputs[...]")
+
+
+def _leave(code: object = None, /) -> NoReturn:
+    raise SystemExit(code)
 
 
 def _no_debugger(*_: object, **__: object) -> NoReturn:
