@@ -158,7 +158,7 @@ _ALWAYS: Final = (
     Rule(
         "SYNTAX",
         "EEEE",
-        "text that is not Python (star imports inside a script included)",
+        "text that is not Python",
         "{name}",
         "correct the syntax on this line",
         "it cannot run",
@@ -370,6 +370,14 @@ _IMPORTS: Final = (
         "there is no module {name} for this script",
         "call a tool, or use one of the level's modules",
         "STRICT has a small list without `re`; SECURE the modules without access to the interpreter",
+    ),
+    Rule(
+        "STAR_IMPORT",
+        "EE--",
+        "`from module import *`",
+        "import * from {name} brings in names that the source does not show",
+        "name what you need: from … import …",
+        "what a name means must be readable; where it is allowed, UNKNOWN_NAME says nothing",
     ),
 )
 

@@ -110,7 +110,7 @@ def _loaded(subject: Subject, node: ast.Name, parent: ast.AST | None) -> None:
     elif is_dunder(name):
         if name not in vocabulary.READABLE:
             subject.findings.add("DUNDER", node, name)
-    elif id(node) in facts.unevaluated:
+    elif id(node) in facts.unevaluated or facts.bound["*"]:
         return
     elif name not in vocabulary.BUILTINS or (subject.level == "STRICT" and name in vocabulary.STRICT_LACKS):
         subject.findings.add("UNKNOWN_NAME", node, name, _suggestion(subject, name))

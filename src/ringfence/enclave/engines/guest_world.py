@@ -29,6 +29,7 @@ from types import FrameType, ModuleType
 from typing import Any, Final, NoReturn, cast
 
 from ringfence.enclave.engines.guest_wire import Channel
+from ringfence.enclave.guards import HIDDEN
 from ringfence.enclave.modules import AMBIENT, MODULES
 from ringfence.enclave.source import FILENAME
 
@@ -246,7 +247,9 @@ def _names(frame: FrameType) -> Mapping[str, Any]:
     """What `locals()` gives: the body of a script is a function whose names are all global."""
     code = frame.f_code
     at_top = code.co_filename == FILENAME and code.co_name == TOP
-    return frame.f_globals if at_top else dict(frame.f_locals)
+    if at_top:
+        return frame.f_globals
+    return {name: value for name, value in frame.f_locals.items() if not name.startswith(HIDDEN)}
 
 
 def _install_names() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import builtins
 import dataclasses
 import dis
 import functools
@@ -25,6 +26,7 @@ from ringfence.enclave.check.script import admit, as_found, report
 from ringfence.enclave.check.subject import Known
 from ringfence.enclave.engines import guest_bridge, guest_loop, guest_values, guest_world
 from ringfence.enclave.engines.guest_wire import Channel, dumps
+from ringfence.enclave.guards import counting
 from ringfence.enclave.source import ENTRY, FILENAME, Rejected, compile_script
 
 CHANNEL: Final = 3
@@ -175,7 +177,10 @@ class _Run:
         known = _known(request)
         if request["mode"] == "check":
             self._check(request["source"], request["rules"], known)
-        code = self._compile(request["source"], request["rules"], known)
+        limit = request["max_iterations"]
+        if limit is not None:
+            builtins.__dict__.update(counting(limit, self._end_loops))
+        code = self._compile(request["source"], request["rules"], known, counted=limit is not None)
         self._fill_globals(request["inputs"], request["namespaces"])
         try:
             exec(code, self._globals)  # noqa: S102 - defines one coroutine function; the jail is closed
@@ -183,12 +188,12 @@ class _Run:
         except BaseException as error:  # noqa: BLE001 - whatever the script, or its value, raised is its result
             self._fail(error)
 
-    def _compile(self, source: str, rules: str, known: Known) -> CodeType:
+    def _compile(self, source: str, rules: str, known: Known, *, counted: bool = False) -> CodeType:
         linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
         admitted = admit(source, rules, known)
         if not isinstance(admitted, list):
             try:
-                return compile_script(admitted, _compiler)
+                return compile_script(admitted, _compiler, counted=counted)
             except Rejected as rejected:
                 admitted = [as_found(rejected)]
         findings = [_finding(one) for one in admitted]
@@ -262,6 +267,11 @@ class _Run:
             trace=_trace(raised),
             call=getattr(error, "_call_id", None) if isinstance(error, guest_bridge.ToolError) else None,
         )
+
+    def _end_loops(self, what: str) -> NoReturn:
+        """Called by an exhausted loop, whose frame is two below this one."""
+        line = sys._getframe(2).f_lineno  # pyright: ignore[reportPrivateUsage]
+        self._send_failure("iterations", "LoopLimit", what, line=line)
 
     def _waiting_line(self) -> int | None:
         for task in asyncio.all_tasks(self._loop):

@@ -1,0 +1,155 @@
+"""Loops that count their turns: how a syntax tree is changed for it, and what the changed loops call.
+
+A `for` and the parts of a comprehension read through `itertools.compress`, whose second iterator hands out the turns:
+no Python code runs between two turns, nothing is read ahead, and only an item that is there uses up a turn. `while` and
+`async for` take theirs in a statement before their body. When there are no more turns a callback ends the guest; no
+exception is raised, so a script can catch nothing. The names that are used are none that a script could write.
+
+Advice, as the guest owns its process; the kernel's limit on processor time is the wall. Not counted: what runs inside
+functions written in C (`sum(itertools.count())`), recursion, code that the script makes from text. Pure, standard
+library only. `source` calls `instrument`, `python_unsafe` puts the names where scripts find builtins.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from itertools import chain, compress, islice, repeat
+from typing import Any, Final, NoReturn, cast
+
+from ringfence.limits import TOTAL_ITERATIONS
+
+HIDDEN: Final = "."
+"""What every injected name begins with, which no name of a script can."""
+_TURNS: Final = ".turns"
+_FRESH: Final = ".fresh"
+_NEXT: Final = ".next"
+_ASYNC: Final = ".aturns"
+_TOTAL: Final = ".total"
+
+OnExcess = Callable[[str], NoReturn]
+"""Ends the guest; is told what was exceeded. Called two frames below the loop."""
+
+
+def instrument(body: list[ast.stmt]) -> None:
+    """Make every loop below the statements of a function's body count. Changes the tree."""
+    _Instrumented().walk(body)
+
+
+def counting(limit: int, on_excess: OnExcess) -> dict[str, Any]:
+    """The names that instrumented loops use: `limit` turns for each execution of a loop, 100 times as many in all."""
+    total = limit * TOTAL_ITERATIONS
+    one = _Exhausted(on_excess, f"a loop took more than {limit} turns")
+    both = _Exhausted(on_excess, f"all loops together took more than {total} turns")
+    left = chain(repeat(True, total), both)
+
+    def fresh() -> Iterator[bool]:
+        return chain(islice(left, limit), one)
+
+    def aturns(source: Any) -> _Counted:
+        return _Counted(source, chain((True,), fresh()))  # one request finds the end
+
+    return {_TURNS: compress, _FRESH: fresh, _NEXT: next, _ASYNC: aturns, _TOTAL: left}
+
+
+class _Exhausted:
+    """Follows the last turn in a chain: asking it for one more ends the guest."""
+
+    __slots__ = ("_on_excess", "_what")
+
+    def __init__(self, on_excess: OnExcess, what: str) -> None:
+        self._on_excess = on_excess
+        self._what = what
+
+    def __iter__(self) -> _Exhausted:
+        return self
+
+    def __next__(self) -> NoReturn:
+        self._on_excess(self._what)
+
+
+class _Counted:
+    """An asynchronous iterator of a comprehension, which has no body in which a turn could be taken."""
+
+    __slots__ = ("_source", "_turns")
+
+    def __init__(self, source: Any, turns: Iterator[bool]) -> None:
+        kind: Any = cast("Any", type(source))
+        find: Any = getattr(kind, "__aiter__", None)
+        if find is None:  # what Python says of it
+            text = f"'async for' requires an object with __aiter__ method, got {kind.__name__}"
+            raise TypeError(text)
+        self._source: Any = find(source)
+        self._turns = turns
+
+    def __aiter__(self) -> _Counted:
+        return self
+
+    def __anext__(self) -> Any:
+        next(self._turns)
+        kind: Any = cast("Any", type(self._source))
+        return kind.__anext__(self._source)
+
+
+class _Instrumented:
+    """One tree. Uses no recursion: trees may be deep."""
+
+    def __init__(self) -> None:
+        self._loops = 0
+
+    def walk(self, body: list[ast.stmt]) -> None:
+        self._block(body, in_class=False)
+        stack: list[tuple[ast.AST, bool]] = [(node, False) for node in body]
+        while stack:
+            node, in_class = stack.pop()
+            children = list(ast.iter_child_nodes(node))
+            if isinstance(node, ast.ClassDef):
+                in_class = True
+            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+                in_class = False
+            for name in ("body", "orelse", "finalbody"):
+                block: object = getattr(node, name, None)
+                if isinstance(block, list):
+                    self._block(block, in_class=in_class)  # pyright: ignore[reportUnknownArgumentType]
+            if isinstance(node, (ast.For, ast.comprehension)):
+                _wrap(node)
+            stack.extend((child, in_class) for child in children)
+
+    def _block(self, block: list[ast.stmt], *, in_class: bool) -> None:
+        """Give each `while` and `async for` of a block its turns, in a statement before it."""
+        at = 0
+        while at < len(block):
+            loop = block[at]
+            at += 1
+            if isinstance(loop, (ast.While, ast.AsyncFor)):
+                if in_class:  # where a name would become an attribute: it counts in the total only
+                    loop.body.insert(0, _statement(_name(_TOTAL, loop), loop))
+                    continue
+                self._loops += 1
+                own = f"{HIDDEN}{self._loops}"
+                target = ast.copy_location(ast.Name(id=own, ctx=ast.Store()), loop)
+                start = ast.Assign(targets=[target], value=_call(_FRESH, [], loop))
+                block.insert(at - 1, ast.copy_location(start, loop))
+                at += 1
+                loop.body.insert(0, _statement(_name(own, loop), loop))
+
+
+def _wrap(node: ast.For | ast.comprehension) -> None:
+    source = node.iter
+    if isinstance(node, ast.comprehension) and node.is_async:
+        node.iter = _call(_ASYNC, [source], source)
+    else:
+        node.iter = _call(_TURNS, [source, _call(_FRESH, [], source)], source)
+
+
+def _statement(turns: ast.expr, loop: ast.stmt) -> ast.stmt:
+    """`next(turns)` at the line of the loop."""
+    return ast.copy_location(ast.Expr(value=_call(_NEXT, [turns], loop)), loop)
+
+
+def _call(name: str, args: list[ast.expr], at: ast.expr | ast.stmt) -> ast.expr:
+    return ast.copy_location(ast.Call(func=_name(name, at), args=args, keywords=[]), at)
+
+
+def _name(name: str, at: ast.expr | ast.stmt) -> ast.expr:
+    return ast.copy_location(ast.Name(id=name, ctx=ast.Load()), at)
