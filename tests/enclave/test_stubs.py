@@ -6,9 +6,12 @@ import ast
 import json
 import subprocess
 import sys
+from datetime import date, datetime
+from decimal import Decimal
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -312,3 +315,35 @@ def test_a_description_may_begin_and_end_with_quotation_marks(text: str) -> None
 def test_a_name_that_python_reads_as_another_is_written_in_quotes() -> None:
     schema = {"type": "object", "properties": {"\ufb01": {"type": "integer"}, "fi": {"type": "integer"}}}
     compile(describe_python([Tool("t", "A tool.", schema, len)]), "stubs", "exec")
+
+
+class Stay(BaseModel):
+    guest: UUID
+    arrives: date
+    leaves: datetime | None = None
+    price: Decimal
+
+
+@tool
+def stays(like: list[Stay], limit: int = 5) -> list[Stay]:
+    """Stays like some."""
+    return like[:limit]
+
+
+def test_a_result_shows_the_classes_that_a_script_gets_and_arguments_the_texts_that_it_sends() -> None:
+    text = describe_python([stays])
+    assert "import datetime\nimport decimal\nimport uuid\n" in text
+    assert "    guest: uuid.UUID\n    arrives: datetime.date\n    leaves: datetime.datetime | None\n" in text
+    assert "    guest: str  # format uuid\n    arrives: str  # format date\n" in text
+    assert "async def stays(*, like: list[Stay], limit: int = 5) -> list[Stay2]:" in text
+
+
+def test_a_result_under_a_json_schema_shows_text() -> None:
+    output = {"type": "object", "properties": {"when": {"type": "string", "format": "date"}}}
+    raw = Tool("raw", "Raw.", {"type": "object"}, lambda args: args, output=output)
+    assert "when: NotRequired[str]  # format date" in describe_python([raw])
+
+
+def test_a_method_that_is_called_like_a_module_hides_its_classes() -> None:
+    named = Tool("datetime", "When.", {"type": "object"}, lambda args: args, output=datetime)
+    assert "async def datetime() -> Any:" in describe_python([named])

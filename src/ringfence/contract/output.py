@@ -7,7 +7,8 @@ per call. Pure, except that dumping runs the serialisers of the user's own types
 
 The dumped form of values that JSON lacks, where nothing is declared: dates and times ISO 8601, Decimal and UUID as
 text, bytes as URL-safe base64, sets and tuples as lists, enum members as their value, dataclasses and models as
-objects (models under their serialisation aliases).
+objects (models under their serialisation aliases). A dump that may hold some of the first is a `Restorable`: scripts
+get dates, decimals, ids and bytes again.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ringfence.contract.issues import issues_of
 from ringfence.contract.keywords import Json, parts
 from ringfence.contract.plain import check_finite, check_plain, is_plain, may_lose_numbers
 from ringfence.contract.publishing import published
+from ringfence.contract.restorable import FORMATS, Restorable
 from ringfence.contract.schema import ResultPublisher, reason_of
 from ringfence.errors import ConfigError
 from ringfence.ports import OutputSchema, Target
@@ -43,7 +45,7 @@ _TYPED: Final = frozenset({"type", "enum", "const", "$ref", "anyOf", "oneOf", "a
 class PydanticOutput(OutputSchema):
     """A result whose type was declared, or of which nothing is known (`UNDECLARED`)."""
 
-    __slots__ = ("_adapter", "_declared", "_may_lose_floats", "_published", "_walked")
+    __slots__ = ("_adapter", "_declared", "_may_lose_floats", "_published", "_restorable", "_walked")
 
     def __init__(self, hint: Any, field: str, description: str = "") -> None:
         """Build validator, serialiser and schema.
@@ -59,23 +61,29 @@ class PydanticOutput(OutputSchema):
         self._published = published(schema, field)
         self._walked = not self._declared or is_plain(hint)
         self._may_lose_floats = any(_may_be_float(part) for part in parts(schema))
+        self._restorable = any(_may_be_restored(part) for part in parts(schema))
 
     def dump(self, value: Any) -> bytes:
         """See `ports.OutputSchema.dump`."""
         if self._declared:
             value = self._validated(value)
-        has_models = check_plain(value) if self._walked else True
+        has_models, restorable = check_plain(value) if self._walked else (True, self._restorable)
         data = self._serialised(value)
         lossy = has_models and self._may_lose_floats and b"null" in data  # a model dumps NaN as null
         if (lossy and may_lose_numbers(value)) or b"NaN" in data or b"Infinity" in data:
             self._refuse_not_finite(value, data)
         if len(data) > _LONGEST_NUMBER and _may_be_long(data) and _TOO_LONG in data.translate(_DIGITS_AS_ZERO):
             _refuse_long_numbers(data)
-        return data
+        return Restorable.of(data, value) if restorable else data
 
     def json_schema(self, target: Target = "2020-12") -> Json | None:
         """See `ports.OutputSchema.json_schema`."""
         return self._published.schema(target) if self._declared else None
+
+    @property
+    def restores(self) -> bool:
+        """Whether scripts get something else in place of some texts of a result."""
+        return self._restorable
 
     def _validated(self, value: Any) -> Any:
         try:
@@ -138,6 +146,16 @@ def _may_be_float(part: Json) -> bool:
     if kind == "object":
         return "properties" not in part and part.get("additionalProperties", True) is True
     return kind == "number" or _TYPED.isdisjoint(part)
+
+
+def _may_be_restored(part: Json) -> bool:
+    """Whether a text may stand where this schema does that means another value."""
+    kind = part.get("type")
+    if kind == "array":
+        return "items" not in part and "prefixItems" not in part
+    if kind == "object":
+        return "properties" not in part and part.get("additionalProperties", True) is True
+    return part.get("format") in FORMATS or _TYPED.isdisjoint(part)
 
 
 def _refuse_long_numbers(data: bytes) -> None:

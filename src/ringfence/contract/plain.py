@@ -21,11 +21,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from enum import Enum
 from itertools import chain, islice
-from typing import Any, Final, Literal, cast, get_args, get_origin
+from typing import Any, Final, Literal, NamedTuple, cast, get_args, get_origin
 
 from pydantic import BaseModel
 
 from ringfence.contract.issues import join_path
+from ringfence.contract.restorable import RESTORABLE
 from ringfence.limits import ValueBudget
 from ringfence.values import ValueRefused
 
@@ -42,21 +43,34 @@ _Group = Literal["leaf", "list", "dict", "enum", "record", "model", "unknown"]
 _Level = tuple[list[Any], set[type[Any]]]
 
 
-def check_plain(value: object) -> bool:
-    """Refuse what the table does not hold; answer whether there are pydantic models inside.
+class Contents(NamedTuple):
+    """What is inside a value, as far as somebody has to look at it again."""
+
+    models: bool
+    """Pydantic models, which serialise themselves."""
+    restorable: bool
+    """Values that a script gets back as what they were; models may hold some too."""
+
+
+_NOTHING_SPECIAL: Final = Contents(models=False, restorable=False)
+
+
+def check_plain(value: object) -> Contents:
+    """Refuse what the table does not hold; answer what it holds besides JSON's own values.
 
     Raises:
         ValueRefused: with the path of the first offender, or over the budget for one value.
     """
     if type(value) in _SCALARS or _is_flat_record(value):
-        return False  # the commonest results, at a tenth of the cost
-    has_models = False
+        return _NOTHING_SPECIAL  # the commonest results, at a tenth of the cost
+    models = restorable = False
     for level, kinds in _levels(value, into_models=False):
         for kind in kinds - _SCALARS:
-            has_models = has_models or issubclass(kind, BaseModel)
+            models = models or issubclass(kind, BaseModel)
+            restorable = restorable or issubclass(kind, RESTORABLE)
             if _is_refused(kind, _of_kind(level, kinds, kind)):
                 raise _refusal(value)
-    return has_models
+    return Contents(models=models, restorable=models or restorable)
 
 
 def _is_flat_record(value: object) -> bool:

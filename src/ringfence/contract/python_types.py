@@ -13,11 +13,12 @@ from collections.abc import Iterable
 from typing import Any, Final, cast
 
 from ringfence.contract.keywords import Json, node_of, parts
+from ringfence.contract.restorable import FORMATS
 from ringfence.limits import MIB, ValueBudget
 from ringfence.values import canonical
 
 _SCALARS: Final = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
-_BUILTINS: Final = frozenset({"str", "int", "float", "bool", "list", "dict"})
+_BUILTINS: Final = frozenset({"str", "int", "float", "bool", "list", "dict", "bytes"})
 _RESERVED: Final = _BUILTINS | {
     "Any",
     "Literal",
@@ -25,8 +26,11 @@ _RESERVED: Final = _BUILTINS | {
     "TypeAlias",
     "TypedDict",
     "builtins",
+    "datetime",
+    "decimal",
     "inputs",
     "tools",
+    "uuid",
 }
 _BUDGET: Final = ValueBudget(size=8 * MIB, depth=200)
 _BOUNDS: Final = {
@@ -35,6 +39,8 @@ _BOUNDS: Final = {
     "pattern": "matches {}", "format": "format {}", "minItems": "items >= {}", "maxItems": "items <= {}",
     "minProperties": "keys >= {}", "maxProperties": "keys <= {}",
 }  # fmt: skip
+_RESTORED: Final = "x-python"
+"""Key of a node that stands for a Python class; schemas that users give have been published without such keys."""
 _LONGEST_DEFAULT: Final = 60
 _LONGEST_NAME: Final = 60
 _DEEPEST: Final = 40
@@ -58,7 +64,7 @@ class Declarations:
         self._depth = 0
         self._identities: dict[tuple[int, str], tuple[Json, bytes]] = {}
         self.imports: set[str] = set()
-        """Names from `typing`, and `builtins`, that the texts need."""
+        """Names from `typing`, and modules (`builtins`, `datetime`, …), that the texts need."""
 
     def texts(self) -> list[str]:
         """Source of every declaration, in order of first use."""
@@ -93,6 +99,8 @@ class Declarations:
         return [self._simple(node, definitions, name)]
 
     def _simple(self, node: Json, definitions: Json, name: str) -> str:
+        if _RESTORED in node:
+            return self._class_of_python(str(node[_RESTORED]))
         match node.get("type"):
             case "array":
                 return self._array(node, definitions, name)
@@ -121,6 +129,16 @@ class Declarations:
             return name
         self.imports.add("builtins")
         return f"builtins.{name}"
+
+    def _class_of_python(self, name: str) -> str:
+        """`bytes`, or a class of a module that is imported; the module's name may be a method's too."""
+        module, dot, _ = name.partition(".")
+        if not dot:
+            return self._builtin(name)
+        if module in self._methods:
+            return self._typing("Any")
+        self.imports.add(module)
+        return name
 
     def _literal(self, values: list[Any]) -> list[str]:
         if any(type(value) not in (str, int, bool, type(None)) for value in values):
@@ -195,6 +213,25 @@ class Declarations:
             return "\n".join([f"{name} = TypedDict({name!r}, {{{about}", *rows, "})"])
         rows = [f"    {key}: {hint}{_comment(note)}" for key, hint, note in fields]
         return "\n".join([f"class {name}(TypedDict):{about}", *(rows or ["    pass"])])
+
+
+def restored(schema: Any) -> Any:
+    """A result's schema with the classes that a script gets in place of some texts (`contract.restorable`)."""
+    node = node_of(schema)
+    known = FORMATS.get(str(node.get("format"))) if node.get("type") == "string" and "enum" not in node else None
+    if known is not None:
+        return {key: part for key, part in node.items() if key not in ("type", "format", "pattern")} | {
+            _RESTORED: known
+        }
+    return {key: _restored_part(key, part) for key, part in node.items()} if node else schema
+
+
+def _restored_part(key: str, part: Any) -> Any:
+    if key in ("properties", "$defs"):
+        return {name: restored(one) for name, one in node_of(part).items()}
+    if key in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        return [restored(one) for one in cast("list[Any]", part)]
+    return restored(part) if key in ("items", "additionalProperties") else part
 
 
 def is_plain_name(name: str) -> bool:

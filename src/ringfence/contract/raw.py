@@ -68,7 +68,7 @@ class RawOutput(OutputSchema):
         """See `ports.OutputSchema.dump`."""
         data = dump_plain(value)
         refuse_unless_fits(self._check, msgspec.json.decode(data), data)
-        return data
+        return bytes(data)  # what was declared is JSON's own text, so nothing is restored from it
 
     def json_schema(self, target: Target = "2020-12") -> Json:
         """See `ports.OutputSchema.json_schema`."""

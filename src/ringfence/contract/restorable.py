@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, Final, Literal, cast
 
 import msgspec
@@ -36,6 +37,18 @@ _KINDS: Final[Mapping[type, Kind]] = {
     bytearray: "bytes",
 }
 RESTORABLE: Final = tuple(_KINDS)
+FORMATS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "date-time": "datetime.datetime",
+        "date": "datetime.date",
+        "time": "datetime.time",
+        "uuid": "uuid.UUID",
+        "decimal": "decimal.Decimal",
+        "base64url": "bytes",
+    }
+)
+"""Formats of texts in published results that scripts get back as values, and the classes of these. Bytes in a model
+are text there (pydantic's `binary`), unless its configuration says otherwise."""
 _LISTS: Final = (list, tuple, set, frozenset, deque)
 
 

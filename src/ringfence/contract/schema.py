@@ -181,6 +181,11 @@ class ResultPublisher(Publisher):
             return super().field_is_required(field, total)
         return field.get("serialization_exclude_if") is None
 
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> Json:
+        """Also says which texts are decimal numbers."""
+        made = super().decimal_schema(schema)
+        return {**made, "format": "decimal"} if made.get("type") == "string" else made
+
 
 class _ClosedPublisher(Publisher):
     """Also writes that objects with fields admit no others, where their type leaves it open."""

@@ -13,7 +13,8 @@ from itertools import count
 from typing import Any, Final
 
 from ringfence.contract.keywords import node_of
-from ringfence.contract.python_types import Declarations, bounds, is_plain_name
+from ringfence.contract.output import PydanticOutput
+from ringfence.contract.python_types import Declarations, bounds, is_plain_name, restored
 from ringfence.contract.tool import Tool
 
 _HEADER: Final = """\
@@ -68,8 +69,9 @@ def _namespace(methods: list[str]) -> str:
 
 
 def _imports(names: set[str]) -> str:
-    typing = sorted(names - {"builtins"})
-    lines = ["import builtins"] * ("builtins" in names)
+    modules = {"builtins", "datetime", "decimal", "uuid"}
+    typing = sorted(names - modules)
+    lines = [f"import {name}" for name in sorted(names & modules)]
     return "\n".join(lines + [f"from typing import {', '.join(typing)}"] * bool(typing))
 
 
@@ -94,6 +96,8 @@ def _method(tool: Tool[..., Any], types: Declarations) -> str:
     definitions = schema.pop("$defs", {})
     camel = "".join(word.capitalize() for word in tool.name.split("_"))
     output = tool.output.json_schema()
+    if isinstance(tool.output, PydanticOutput) and tool.output.restores:
+        output = restored(output)
     result = types.expression(True if output is None else output, (output or {}).get("$defs", {}), f"{camel}Result")
     lines = _docstring(tool, schema, output or {})
     return "\n".join(
