@@ -335,7 +335,7 @@ def test_a_result_shows_the_classes_that_a_script_gets_and_arguments_the_texts_t
     assert "import datetime\nimport decimal\nimport uuid\n" in text
     assert "    guest: uuid.UUID\n    arrives: datetime.date\n    leaves: datetime.datetime | None\n" in text
     assert "    guest: str  # format uuid\n    arrives: str  # format date\n" in text
-    assert "async def stays(*, like: list[Stay], limit: int = 5) -> list[Stay2]:" in text
+    assert "async def stays(*, like: list[Stay2], limit: int = 5) -> list[Stay]:" in text
 
 
 def test_a_result_under_a_json_schema_shows_text() -> None:
