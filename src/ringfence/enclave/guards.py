@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, compress, islice, repeat
 from typing import Any, Final, NoReturn, cast
 
+from ringfence.enclave.check.tree import below
 from ringfence.limits import TOTAL_ITERATIONS
 
 HIDDEN: Final = "."
@@ -33,7 +34,14 @@ OnExcess = Callable[[str], NoReturn]
 
 def instrument(body: list[ast.stmt]) -> None:
     """Make every loop below the statements of a function's body count. Changes the tree."""
-    _Instrumented().walk(body)
+    blocks = False
+    for node in below(body):
+        if isinstance(node, (ast.For, ast.comprehension)):
+            _wrap(node)
+        elif isinstance(node, (ast.While, ast.AsyncFor)):
+            blocks = True
+    if blocks:
+        _Blocks().walk(body)
 
 
 def counting(limit: int, on_excess: OnExcess) -> dict[str, Any]:
@@ -91,65 +99,75 @@ class _Counted:
         return kind.__anext__(self._source)
 
 
-class _Instrumented:
-    """One tree. Uses no recursion: trees may be deep."""
+class _Blocks:
+    """Gives each `while` and `async for` of a tree its turns, in a statement before it. Descends to statements only."""
 
     def __init__(self) -> None:
         self._loops = 0
 
     def walk(self, body: list[ast.stmt]) -> None:
-        self._block(body, in_class=False)
-        stack: list[tuple[ast.AST, bool]] = [(node, False) for node in body]
+        stack: list[tuple[list[ast.stmt], bool]] = [(body, False)]
         while stack:
-            node, in_class = stack.pop()
-            children = list(ast.iter_child_nodes(node))
-            if isinstance(node, ast.ClassDef):
-                in_class = True
-            elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-                in_class = False
-            for name in ("body", "orelse", "finalbody"):
-                block: object = getattr(node, name, None)
-                if isinstance(block, list):
-                    self._block(block, in_class=in_class)  # pyright: ignore[reportUnknownArgumentType]
-            if isinstance(node, (ast.For, ast.comprehension)):
-                _wrap(node)
-            stack.extend((child, in_class) for child in children)
+            block, in_class = stack.pop()
+            for node in block:
+                inside = isinstance(node, ast.ClassDef) or (in_class and not isinstance(node, _FUNCTIONS))
+                stack.extend((inner, inside) for inner in _blocks(node))
+            self._fill(block, in_class=in_class)
 
-    def _block(self, block: list[ast.stmt], *, in_class: bool) -> None:
-        """Give each `while` and `async for` of a block its turns, in a statement before it."""
+    def _fill(self, block: list[ast.stmt], *, in_class: bool) -> None:
         at = 0
         while at < len(block):
             loop = block[at]
             at += 1
             if isinstance(loop, (ast.While, ast.AsyncFor)):
                 if in_class:  # where a name would become an attribute: it counts in the total only
-                    loop.body.insert(0, _statement(_name(_TOTAL, loop), loop))
+                    loop.body.insert(0, _take(_TOTAL, loop))
                     continue
                 self._loops += 1
                 own = f"{HIDDEN}{self._loops}"
-                target = ast.copy_location(ast.Name(id=own, ctx=ast.Store()), loop)
-                start = ast.Assign(targets=[target], value=_call(_FRESH, [], loop))
-                block.insert(at - 1, ast.copy_location(start, loop))
+                place = _place(loop)
+                target = ast.Name(id=own, ctx=ast.Store(), **place)
+                block.insert(at - 1, ast.Assign(targets=[target], value=_call(_FRESH, [], place), **place))
                 at += 1
-                loop.body.insert(0, _statement(_name(own, loop), loop))
+                loop.body.insert(0, _take(own, loop))
+
+
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """Lists of statements inside a statement."""
+    for name in ("body", "orelse", "finalbody"):
+        block: list[ast.stmt] | None = getattr(node, name, None)
+        if block:
+            yield block
+    for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield part.body
 
 
 def _wrap(node: ast.For | ast.comprehension) -> None:
     source = node.iter
+    place = _place(source)
     if isinstance(node, ast.comprehension) and node.is_async:
-        node.iter = _call(_ASYNC, [source], source)
+        node.iter = _call(_ASYNC, [source], place)
     else:
-        node.iter = _call(_TURNS, [source, _call(_FRESH, [], source)], source)
+        node.iter = _call(_TURNS, [source, _call(_FRESH, [], place)], place)
 
 
-def _statement(turns: ast.expr, loop: ast.stmt) -> ast.stmt:
+def _take(turns: str, loop: ast.stmt) -> ast.stmt:
     """`next(turns)` at the line of the loop."""
-    return ast.copy_location(ast.Expr(value=_call(_NEXT, [turns], loop)), loop)
+    place = _place(loop)
+    return ast.Expr(value=_call(_NEXT, [ast.Name(id=turns, ctx=ast.Load(), **place)], place), **place)
 
 
-def _call(name: str, args: list[ast.expr], at: ast.expr | ast.stmt) -> ast.expr:
-    return ast.copy_location(ast.Call(func=_name(name, at), args=args, keywords=[]), at)
+def _call(name: str, args: list[ast.expr], place: dict[str, Any]) -> ast.expr:
+    return ast.Call(func=ast.Name(id=name, ctx=ast.Load(), **place), args=args, keywords=[], **place)
 
 
-def _name(name: str, at: ast.expr | ast.stmt) -> ast.expr:
-    return ast.copy_location(ast.Name(id=name, ctx=ast.Load()), at)
+def _place(node: ast.expr | ast.stmt) -> dict[str, Any]:
+    """Where a node stands, as the arguments of another one at the same place."""
+    line, column = node.lineno, node.col_offset
+    end, end_column = node.end_lineno, node.end_col_offset
+    assert end is not None
+    assert end_column is not None  # the parser sets them
+    return {"lineno": line, "col_offset": column, "end_lineno": end, "end_col_offset": end_column}

@@ -1,27 +1,43 @@
-"""What can be seen in a script before it runs: calls of tools, and of its own coroutines, that nobody awaits.
+"""Calls of tools, and of a script's own coroutines, that nobody awaits, seen in a script before it runs.
 
 Findings carry the line and the smallest fix, so that a model repairs the script before any tool has run. Advice, not
 the wall: the kernel and the gate hold whatever this misses. Pure, standard library only: it runs in the jailed guest.
-Knows the names through which a script reaches tools, nothing about the tools.
+Every run pays for it, so it looks at each node's class once and at few nodes more closely. Knows the names through
+which a script reaches tools, nothing about the tools.
 """
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
-from typing import Final, TypeGuard
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, Final, TypeGuard
 
 from ringfence.enclave.check.facts import bindings
 from ringfence.enclave.check.findings import Found, ordered
+from ringfence.enclave.check.tree import below
 
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_BINDERS: Final = frozenset(
+    {
+        ast.Name,
+        ast.arg,
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.ClassDef,
+        ast.alias,
+        ast.ExceptHandler,
+        ast.MatchAs,
+        ast.MatchStar,
+        ast.MatchMapping,
+    }
+)
 
 
 def unawaited(tree: ast.Module, namespaces: Collection[str]) -> list[Found]:
     """Findings in source order. `namespaces`: names whose methods are tools (`tools`, `mail`)."""
-    nodes = list(ast.walk(tree))
-    used = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    nodes = below([tree])
+    used = {node.id for node in nodes if type(node) is ast.Name and type(node.ctx) is ast.Load}
     own = {node.name for node in tree.body if isinstance(node, ast.AsyncFunctionDef) and _makes_coroutine(node)}
     reachable = used & {"call_tool", *namespaces}
     own &= used
@@ -48,9 +64,43 @@ def _makes_coroutine(node: ast.AsyncFunctionDef) -> bool:
     return True
 
 
-def _bound_names(nodes: Iterable[ast.AST]) -> Counter[str]:
+def _bound_names(nodes: Iterable[Any]) -> Counter[str]:
     """How often the script binds each name anywhere: about a name that it changes nothing is claimed."""
-    return Counter(name for node in nodes for name in bindings(node))
+    binders = (node for node in nodes if type(node) in _BINDERS)
+    return Counter(
+        name
+        for node in binders
+        if type(node) is not ast.Name or type(node.ctx) is not ast.Load
+        for name in bindings(node)
+    )
+
+
+_PRINTERS: Final = frozenset({"print", "len", "str", "list", "sorted", "sum", "dict"})
+
+
+def _printed(node: Any) -> list[ast.expr]:
+    return node.args if isinstance(node.func, ast.Name) and node.func.id in _PRINTERS else []
+
+
+_NEEDS: Final[Mapping[type[ast.AST], Callable[[Any], list[ast.expr]]]] = {
+    ast.Expr: lambda node: [node.value],
+    ast.FormattedValue: lambda node: [node.value],
+    ast.Starred: lambda node: [node.value],
+    ast.Subscript: lambda node: [node.value],
+    ast.Attribute: lambda node: [node.value],
+    ast.For: lambda node: [node.iter],
+    ast.comprehension: lambda node: [] if node.is_async else [node.iter],
+    ast.YieldFrom: lambda node: [node.value],
+    ast.If: lambda node: [node.test],
+    ast.While: lambda node: [node.test],
+    ast.IfExp: lambda node: [node.test],
+    ast.UnaryOp: lambda node: [node.operand],
+    ast.BinOp: lambda node: [node.left, node.right],
+    ast.Compare: lambda node: [node.left, *node.comparators],
+    ast.BoolOp: lambda node: node.values,
+    ast.Call: _printed,
+}
+"""Class of node to those of its parts of which only the result makes sense."""
 
 
 class _Unawaited:
@@ -64,37 +114,16 @@ class _Unawaited:
     def visit(self, tree: ast.Module, nodes: Iterable[ast.AST]) -> Iterator[Found]:
         yield from self._last_value(tree.body)
         for node in nodes:
-            for child in self._needs_result(node):
-                if self._is_call(child):
-                    yield self._found(child, _place(node))
+            needs = _NEEDS.get(type(node))
+            if needs is not None:
+                for child in needs(node):
+                    if type(child) is ast.Call and self._is_call(child):
+                        yield self._found(child, _place(node))
 
     def _last_value(self, body: list[ast.stmt]) -> Iterator[Found]:
         for node in _own_statements(body):
             if isinstance(node, ast.Return) and node.value is not None and self._is_call(node.value):
                 yield self._found(node.value, "returned")
-
-    def _needs_result(self, node: ast.AST) -> list[ast.expr]:
-        match node:
-            case ast.Expr(value=child) | ast.FormattedValue(value=child) | ast.Starred(value=child):
-                return [child]
-            case ast.Subscript(value=child) | ast.Attribute(value=child):
-                return [child]
-            case ast.For(iter=child) | ast.comprehension(iter=child, is_async=0) | ast.YieldFrom(value=child):
-                return [child]
-            case ast.If(test=child) | ast.While(test=child) | ast.IfExp(test=child) | ast.UnaryOp(operand=child):
-                return [child]
-            case ast.BinOp(left=left, right=right):
-                return [left, right]
-            case ast.Compare(left=left, comparators=others):
-                return [left, *others]
-            case ast.BoolOp(values=values):
-                return values
-            case ast.Call(
-                func=ast.Name(id="print" | "len" | "str" | "list" | "sorted" | "sum" | "dict"), args=arguments
-            ):
-                return arguments
-            case _:
-                return []
 
     def _is_call(self, node: ast.expr) -> TypeGuard[ast.Call]:
         match node:
