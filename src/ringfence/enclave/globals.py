@@ -46,6 +46,8 @@ _ROUTINES: Final = (types.FunctionType, types.BuiltinFunctionType, types.MethodT
 _WEAK: Final = (
     weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet, weakref.ref, *weakref.ProxyTypes,
 )  # fmt: skip
+_HEAP_TYPE: Final = 1 << 9
+"""Flag of classes that a `class` statement made (`Py_TPFLAGS_HEAPTYPE`), some of C's among them."""
 _PROTOTYPES: Final = frozenset({"constructor", "prototype"})
 """Keys that are refused in every language (enclave catalogue, F2)."""
 
@@ -160,20 +162,21 @@ class _Walk:
         return self._node(self._found(value, _Place(name)), name)
 
     def _found(self, value: Any, at: _Place) -> _Found:
-        if isinstance(value, _LEAVES):
+        kind = cast("type[Any]", type(value))  # `isinstance` would ask the value itself for its class
+        if issubclass(kind, _LEAVES):
             return _Data(value)
         if id(value) in at.above:
             _refuse(at, "contains itself, which a copy cannot", "leave the way back out, or name it by an id")
         if len(at.path) > DEEPEST:
             _refuse(at, f"is deeper than {DEEPEST} steps", "make it flatter")
-        if isinstance(value, _ROUTINES) or (_defines(value, "__call__") and not isinstance(value, type)):
-            return self._function(value, at)
         _refuse_active(value, at)
-        if isinstance(value, _MAPPINGS):
+        if _defines(value, "__call__"):
+            return self._function(value, at)
+        if issubclass(kind, _MAPPINGS):
             return self._mapping(cast("Mapping[Any, Any]", value), at)
-        if isinstance(value, _LISTS):
+        if issubclass(kind, _LISTS):
             return self._collection(cast("Iterable[Any]", value), at, "a list", "{}")
-        if isinstance(value, _SETS):
+        if issubclass(kind, _SETS):
             return self._collection(cast("Iterable[Any]", value), at, "a set", "values()[{}]")
         return self._object(value, at)
 
@@ -218,7 +221,9 @@ class _Walk:
         kind = type(value)
         if _defines(value, "__pydantic_serializer__"):
             return _Data(value)
-        if _defines(value, "__getattr__") or kind.__getattribute__ is not object.__getattribute__:
+        if kind is not types.SimpleNamespace and not kind.__flags__ & _HEAP_TYPE:
+            _refuse(at, f"is a {kind.__name__}, which is no plain data", "pass plain data")
+        if _defines(value, "__getattr__") or type(kind.__getattribute__) is types.FunctionType:
             _refuse(at, f"is a {kind.__name__}, which makes its attributes when they are asked for", "pass plain data")
         members = dict(_members(value, at))
         methods = [name for name, one in members.items() if isinstance(one, _ROUTINES)]
@@ -261,10 +266,10 @@ def _refuse_active(value: object, at: _Place) -> None:
     """Whatever is no data although it looks like some, or does something when it is gone through."""
     kind = type(value)
     what: str | None = None
-    if isinstance(value, type):
-        what = f"the class {value.__name__}"
-    elif isinstance(value, types.ModuleType):
-        what = f"the module {value.__name__}"
+    if issubclass(kind, type):
+        what = f"the class {cast('type', value).__name__}"
+    elif issubclass(kind, types.ModuleType):
+        what = f"the module {cast('types.ModuleType', value).__name__}"
     elif issubclass(kind, _WEAK):
         what = f"a {kind.__name__}, whose contents may vanish"
     elif issubclass(kind, io.IOBase) or _defines(value, "fileno"):
