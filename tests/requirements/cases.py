@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from tests.requirements.record import Record
+
+RECORDS: tuple[Record, ...] = ()
