@@ -151,6 +151,8 @@ class ApprovalRequest:
     line: int | None
     """1-based line of the script that made the call."""
     effect: Effect | None
+    reason: str | None = None
+    """Why it is asked about although its tool does not demand it: what screening saw."""
 
 
 @dataclass(frozen=True, slots=True)

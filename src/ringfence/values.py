@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-import sys
 from typing import Any, Final
 
 import msgspec
@@ -26,6 +25,7 @@ _encoder: Final = msgspec.json.Encoder(order="sorted")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 MOST_QUOTES: Final = 400_000
 """Quotation marks in a text that looks too rich in values; telling structure from text costs half a second beyond."""
+_NO_LIMIT: Final = 2**63
 _UNSTRUCTURED: Final = bytes(set(range(256)) - set(b'[]{}:"\\'))
 _BRACKETS: Final = bytes.maketrans(b"{}", b"[]")
 _INNERMOST: Final = re.compile(rb"\{:*\}|\[\]")
@@ -179,7 +179,7 @@ def check_shape(raw: bytes, budget: ValueBudget) -> None:
     Raises:
         ValueRefused: nested too deeply, or too many members in one object.
     """
-    most = sys.maxsize if budget.members is None else budget.members
+    most = _NO_LIMIT if budget.members is None else budget.members
     if raw.count(b"[") + raw.count(b"{") <= budget.depth and raw.count(b":") <= most:
         return
     structure = raw.translate(None, _UNSTRUCTURED).replace(b'""', b"")
@@ -210,7 +210,7 @@ def _is_narrow(structure: bytes, members: int) -> bool:
 
 
 def _check_shape(value: JSON, budget: ValueBudget) -> None:
-    most = sys.maxsize if budget.members is None else budget.members
+    most = _NO_LIMIT if budget.members is None else budget.members
     if type(value) is dict and len(value) <= most and not any(type(child) in _CONTAINERS for child in value.values()):  # type: ignore[reportUnknownArgumentType]
         return  # flat, as most arguments are
     level: list[Any] = [value]

@@ -18,10 +18,6 @@ RESERVED: dict[str, str] = {
     "rate_limited": "screening of call rates",
     "suspicious_sequence": "screening of call sequences",
     "name_refused": "screening of tool names",
-    "global_limit": "functions in globals",
-    "global_raised": "functions in globals",
-    "iteration_limit": "counted loops",
-    "script_violation": "what a security level forbids while a script runs",
 }
 """Codes that nothing raises yet, and the capability that will. May only shrink."""
 

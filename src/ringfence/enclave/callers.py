@@ -17,6 +17,7 @@ from ringfence.contract.calling import is_async
 from ringfence.contract.hints import UNDECLARED
 from ringfence.contract.output import PydanticOutput
 from ringfence.contract.restorable import tags_of
+from ringfence.enclave.consent import Consent, Responded
 from ringfence.enclave.failures import raised
 from ringfence.enclave.received import restored
 from ringfence.enclave.results import in_doubt
@@ -72,8 +73,9 @@ class GateCaller:
 class HandlerCaller:
     """Calls one handler for every name (second seed, "Basic Tool Handler"). Its exceptions' text reaches the script."""
 
-    def __init__(self, handler: ToolHandler | None, budget: ValueBudget) -> None:
+    def __init__(self, handler: ToolHandler | None, budget: ValueBudget, consent: Consent | None = None) -> None:
         self._handler = handler
+        self._consent = consent if consent is not None else Consent(None, None)
         self._budget = budget
         self._output = PydanticOutput(UNDECLARED, "tool_handler")
         self._is_async = handler is not None and is_async(handler)
@@ -104,6 +106,13 @@ class HandlerCaller:
         if not _is_bridge_name(name):
             text = "a tool name is a letter followed by letters, digits and : . _ -"
             return _error_answer(ErrorInfo(code="unknown_tool", message=text), "refused")
+        if ask is not None:
+            decision = await self._consent.ask(name, args, tags, ask, origin, call_id, watch)
+            if isinstance(decision, ErrorInfo):
+                return _error_answer(decision, "refused")
+            if isinstance(decision, Responded):
+                return _within(decision.data, self._budget, "failed")
+            args, tags = decision.args, decision.tags
         try:
             value = await self._answer(self._handler, name, restored(args, tags, self._budget))
         except asyncio.CancelledError:

@@ -9,7 +9,7 @@ import asyncio
 import secrets
 import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, Literal, Protocol, Self, Unpack, cast, runtime_checkable
@@ -19,6 +19,7 @@ from ringfence.contract.toolset import AnyTool, Toolset
 from ringfence.enclave import checking, protocol, reports, requests, stubs
 from ringfence.enclave import globals as globals_
 from ringfence.enclave.callers import GateCaller, HandlerCaller, ToolHandler
+from ringfence.enclave.consent import Consent
 from ringfence.enclave.flight import Flight
 from ringfence.enclave.functions import GlobalFunctions
 from ringfence.enclave.options import LEAST_MEMORY as LEAST_MEMORY
@@ -32,13 +33,17 @@ from ringfence.events import Event, EventType
 from ringfence.gate.hub import EventHub, EventStream, Filter, Handler
 from ringfence.gate.runner import Gate
 from ringfence.limits import RunLimits, parse_text
-from ringfence.ports import ApprovalHandler, Driver, Origin
+from ringfence.ports import Approvers, Driver, Origin
 from ringfence.sandbox.jail.plan import GuestLimits, JailPlan, Unenforceable, plan_guest
 from ringfence.sandbox.jail.probe_unsafe import probe
 
 ENGINES: Final = MappingProxyType({"python": "ringfence.enclave.engines.python_unsafe:prepare,serve"})
 CLOSE_PATIENCE: Final = 10.0
 """Seconds that aborted runs have to unwind when the enclave closes."""
+
+
+Approval = Approvers | Sequence[Approvers]
+"""One handler or combination; of a sequence of them, any may approve."""
 
 
 @runtime_checkable
@@ -76,7 +81,7 @@ class Enclave:
         *,
         tools: Iterable[AnyTool | Toolset] | Toolset | HasGate | None = None,
         sandbox: Driver | None = None,
-        approve: ApprovalHandler | None = None,
+        approve: Approval | None = None,
         approval_timeout: float | None = None,
         tool_handler: ToolHandler | None = None,
         **options: Unpack[EnclaveOptions],
@@ -87,11 +92,12 @@ class Enclave:
         if tools is not None and tool_handler is not None:
             raise ConfigError("pass tools= or tool_handler=, not both")
         self._handler = _handler(tool_handler)
-        self._gate, self._owns_gate = _gate(tools, sandbox, approve, approval_timeout)
+        self._gate, self._owns_gate = _gate(tools, sandbox, approve, approval_timeout, tool_handler is not None)
         if self._gate is not None:
             self._caller: GateCaller | HandlerCaller = GateCaller(self._gate, self._limits.value)
         else:
-            self._caller = HandlerCaller(self._handler, self._limits.value)
+            self._consent = Consent(approve, approval_timeout)
+            self._caller = HandlerCaller(self._handler, self._limits.value, self._consent)
         self._namespaces = requests.namespaces_of(self._config, self._caller.catalogue())
         self._functions = GlobalFunctions(self._globals.functions, self._limits.value)
         self._workers = Workers(
@@ -345,7 +351,7 @@ class Enclave:
             return self._caller
         if self._gate is not None:
             raise ConfigError("tool_handler cannot stand in for governed tools", hint="make an Enclave without tools=")
-        return HandlerCaller(_handler(handler), self._limits.value)
+        return HandlerCaller(_handler(handler), self._limits.value, self._consent)
 
     def _request(
         self, source: object, inputs: object, variables: object, mode: Literal["run", "check"] = "run"
@@ -370,7 +376,7 @@ async def run_agent_script(
     variables: Mapping[str, Any] | None = None,
     tools: Iterable[AnyTool | Toolset] | Toolset | HasGate | None = None,
     sandbox: Driver | None = None,
-    approve: ApprovalHandler | None = None,
+    approve: Approval | None = None,
     approval_timeout: float | None = None,
     tool_handler: ToolHandler | None = None,
     **options: Unpack[EnclaveOptions],
@@ -400,12 +406,13 @@ async def run_agent_script(
 def _gate(
     tools: Iterable[AnyTool | Toolset] | Toolset | HasGate | None,
     sandbox: Driver | None,
-    approve: ApprovalHandler | None,
+    approve: Approval | None,
     approval_timeout: float | None,
+    has_handler: bool,
 ) -> tuple[Gate | None, bool]:
     """The gate that calls go through, and whether it is this enclave's own."""
     options = {"sandbox": sandbox, "approve": approve, "approval_timeout": approval_timeout}
-    given = [name for name, value in options.items() if value is not None]
+    given = [name for name, value in options.items() if value is not None and not (has_handler and name != "sandbox")]
     if isinstance(tools, HasGate) or tools is None:
         if given:
             owner = "the boundary has its own" if tools is not None else "they belong to tools="

@@ -17,7 +17,6 @@ import json
 import keyword
 import types
 import unicodedata
-import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -43,9 +42,8 @@ _LISTS: Final = (list, tuple, deque)
 _SETS: Final = (set, frozenset)
 _MAPPINGS: Final = (dict, types.MappingProxyType)
 _ROUTINES: Final = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType)
-_WEAK: Final = (
-    weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet, weakref.ref, *weakref.ProxyTypes,
-)  # fmt: skip
+_WEAK: Final = frozenset({"weakref", "_weakref", "_weakrefset"})
+"""Modules of references and collections whose contents may vanish."""
 _HEAP_TYPE: Final = 1 << 9
 """Flag of classes that a `class` statement made (`Py_TPFLAGS_HEAPTYPE`), some of C's among them."""
 _PROTOTYPES: Final = frozenset({"constructor", "prototype"})
@@ -270,7 +268,7 @@ def _refuse_active(value: object, at: _Place) -> None:
         what = f"the class {cast('type', value).__name__}"
     elif issubclass(kind, types.ModuleType):
         what = f"the module {cast('types.ModuleType', value).__name__}"
-    elif issubclass(kind, _WEAK):
+    elif not _WEAK.isdisjoint(base.__module__ for base in kind.__mro__):
         what = f"a {kind.__name__}, whose contents may vanish"
     elif issubclass(kind, io.IOBase) or _defines(value, "fileno"):
         what = f"an open file ({kind.__name__})"
