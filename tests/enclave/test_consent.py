@@ -1,0 +1,179 @@
+"""Asking about a flagged call in front of a plain handler: who may be asked, and what each answer does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import date
+from typing import Any
+
+import pytest
+
+import ringfence as rf
+from ringfence.enclave.callers import HandlerCaller
+from ringfence.enclave.consent import Consent
+from ringfence.limits import ValueBudget
+from ringfence.ports import Answer, ApprovalRequest, Origin, Position
+from tests.enclave.kit import run
+
+ORIGIN = Origin(
+    session_id="s", principal="ada", run_id="r_1", position=Position(line=3, site="3:1", task="0", sequence=0)
+)
+TAGS: Mapping[Any, Any] = {"date": [["on"]]}
+
+
+def saying(verdict: Any) -> Callable[[ApprovalRequest], Any]:
+    """An approver with one answer."""
+
+    def approve(request: ApprovalRequest) -> Any:
+        del request
+        return verdict
+
+    return approve
+
+
+def failing(request: ApprovalRequest) -> bool:
+    raise ValueError(request.tool)
+
+
+class Watch:
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def approval_began(self) -> None:
+        self.heard.append("began")
+
+    def approval_ended(self) -> None:
+        self.heard.append("ended")
+
+
+def asked(
+    approve: Any, *, timeout: float | None = None, watch: Watch | None = None
+) -> tuple[Answer, list[tuple[str, Any]]]:
+    """The answer to one flagged call, and the calls that reached the handler."""
+    calls: list[tuple[str, Any]] = []
+
+    async def handler(name: str, args: Any) -> Any:
+        calls.append((name, args))
+        return "done"
+
+    caller = HandlerCaller(handler, ValueBudget(), Consent(approve, timeout))
+    call: Callable[[], Awaitable[Answer]] = lambda: caller.call(  # noqa: E731
+        "mail:send", b'{"on":"2026-01-02"}', ORIGIN, "r_1.1", watch or Watch(), tags=TAGS, ask="read, then sent"
+    )
+
+    async def body() -> Answer:
+        return await call()
+
+    return run(body()), calls
+
+
+RAN = [("mail:send", {"on": date(2026, 1, 2)})]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "status", "value", "calls"),
+    [
+        (True, "succeeded", b'"done"', RAN),
+        (rf.Approve(), "succeeded", b'"done"', RAN),
+        (rf.Edit({"on": "never"}), "succeeded", b'"done"', [("mail:send", {"on": "never"})]),
+        (rf.Respond({"instead": 1}), "succeeded", b'{"instead":1}', []),
+    ],
+)
+def test_an_approved_call_runs_or_is_answered(verdict: Any, status: str, value: bytes, calls: list[Any]) -> None:
+    answer, reached = asked(saying(verdict))
+    assert (answer.status, answer.value, answer.error, reached) == (status, value, None, calls)
+
+
+@pytest.mark.parametrize(
+    ("approve", "reason", "text"),
+    [
+        (None, "no_handler", "mail:send: it needs approval"),
+        (saying(False), "denied", "mail:send"),
+        (saying(rf.Reject("not on Sundays")), "denied", "not on Sundays"),
+        (saying("yes"), "not_a_bool", "mail:send"),
+        (saying(rf.Edit({"x": float("nan")})), "invalid_edit", "mail:send"),
+        (saying(rf.Respond(object())), "invalid_response", "mail:send"),
+        (failing, "handler_failed", "mail:send"),
+    ],
+)
+def test_everything_else_denies_for_good(approve: Any, reason: str, text: str) -> None:
+    answer, reached = asked(approve)
+    assert answer.error is not None
+    assert (answer.error.code, answer.error.data["reason"], answer.terminal, answer.status, reached) == (
+        "approval_denied",
+        reason,
+        True,
+        "refused",
+        [],
+    )
+    assert answer.error.message.startswith("mail:send: ")
+    assert text in answer.error.message or reason == "no_handler"
+
+
+def test_a_question_expires() -> None:
+    async def never(request: ApprovalRequest) -> bool:
+        await asyncio.Event().wait()
+        return True
+
+    watch = Watch()
+    answer, reached = asked(never, timeout=0.01, watch=watch)
+    assert answer.error is not None
+    assert (answer.error.code, answer.terminal, reached, watch.heard) == (
+        "approval_expired",
+        True,
+        [],
+        ["began", "ended"],
+    )
+
+
+def test_an_approver_sees_the_call_and_why_it_is_asked_about() -> None:
+    seen: list[ApprovalRequest] = []
+
+    def approve(request: ApprovalRequest) -> bool:
+        seen.append(request)
+        return True
+
+    asked(approve)
+    assert seen == [
+        ApprovalRequest(
+            tool="mail:send",
+            description="",
+            input={"on": date(2026, 1, 2)},
+            arguments={"on": "2026-01-02"},
+            digest=seen[0].digest,
+            session_id="s",
+            principal="ada",
+            call_id="r_1.1",
+            run_id="r_1",
+            line=3,
+            effect=None,
+            reason="read, then sent",
+        )
+    ]
+
+
+@pytest.mark.parametrize("wrap", [list[Any], tuple[Any, ...], rf.any_of])
+def test_of_several_any_may_approve(wrap: Any) -> None:
+    two = [saying(False), saying(True)]
+    answer, _ = asked(wrap(*two) if wrap is rf.any_of else wrap(two))
+    assert answer.error is None
+
+
+def test_what_an_approver_does_to_its_copy_changes_nothing() -> None:
+    def approve(request: ApprovalRequest) -> bool:
+        request.input["on"] = "changed"
+        return True
+
+    assert asked(approve)[1] == RAN
+
+
+def test_a_call_that_is_not_flagged_asks_nobody() -> None:
+    async def handler(name: str, args: Any) -> Any:
+        return args
+
+    async def body() -> Answer:
+        caller = HandlerCaller(handler, ValueBudget(), Consent(saying(False), None))
+        return await caller.call("a", b"{}", ORIGIN, "r_1.1", Watch())
+
+    assert run(body()) == Answer(value=b"{}")

@@ -1,0 +1,150 @@
+"""What a guest sent, as values: hostile tags, sizes and shapes end as refusals or violations, never as anything else."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from ringfence.enclave.protocol import Call, Done, GlobalCall, Print, WireViolation, decode, print_allowance
+from ringfence.enclave.received import Arguments, Printed, restored, take_arguments, take_done
+from ringfence.errors import ErrorInfo
+from ringfence.limits import RunLimits, ValueBudget
+
+BUDGET = ValueBudget(size=300, depth=3, nodes=20, members=3)
+PLACE = {"id": 1, "line": 1, "site": "1:1", "task": "0", "seq": 0}
+
+
+def call(args: Any, **more: Any) -> Call | GlobalCall:
+    frame = decode(json.dumps({"t": "call", **PLACE, "name": "a", "args": args, **more}).encode())
+    assert isinstance(frame, Call)
+    return frame
+
+
+def function(args: Any, **more: Any) -> Call | GlobalCall:
+    frame = decode(json.dumps({"t": "global", **PLACE, "function": 0, "args": args, **more}).encode())
+    assert isinstance(frame, GlobalCall)
+    return frame
+
+
+def done(value: Any, **more: Any) -> Done:
+    frame = decode(json.dumps({"t": "done", "value": value, **more}).encode())
+    assert isinstance(frame, Done)
+    return frame
+
+
+def test_arguments_are_canonical_and_keep_their_tags() -> None:
+    taken = take_arguments(call({"b": 1, "a": "2026-01-02"}, tags={"date": [["a"]]}), BUDGET)
+    assert isinstance(taken, Arguments)
+    assert (taken.data, taken.tags) == (b'{"a":"2026-01-02","b":1}', {"date": [["a"]]})
+    assert restored(taken.data, taken.tags, BUDGET) == {"a": date(2026, 1, 2), "b": 1}
+
+
+@pytest.mark.parametrize("tags", [None, {}])
+def test_no_tags_are_none(tags: Any) -> None:
+    taken = take_arguments(call({"a": 1}, tags=tags), BUDGET)
+    assert isinstance(taken, Arguments)
+    assert (taken.tags, taken.value) == (None, {"a": 1})
+
+
+@pytest.mark.parametrize(
+    ("args", "text"),
+    [
+        ([], "Tool arguments must be an object"),
+        ("x", "Tool arguments must be an object"),
+        (None, "Tool arguments must be an object"),
+        ({"a": [[[1]]]}, "nested deeper than 3 levels"),
+        ({"a": 1, "b": 2, "c": 3, "d": 4}, "an object of more than 3 members"),
+        ({"a": [{"a": 1, "b": 2, "c": 3, "d": 4}]}, "an object of more than 3 members"),
+        ({"a": [0] * 30}, "more than 20 values"),
+        ({"a": "x" * 400}, "bytes of JSON, more than 300"),
+    ],
+)
+def test_arguments_beyond_the_budget_are_refused_and_name_it(args: Any, text: str) -> None:
+    """T15."""
+    taken = take_arguments(call(args), BUDGET)
+    assert isinstance(taken, ErrorInfo)
+    assert taken.code == "invalid_input"
+    assert text in taken.message
+
+
+def test_a_fault_that_the_guest_found_is_believed() -> None:
+    taken = take_arguments(call(None, fault="argument a: a value of type object is not data"), BUDGET)
+    assert taken == ErrorInfo(code="invalid_input", message="argument a: a value of type object is not data")
+
+
+BAD_TAGS: list[Any] = [
+    5,
+    [],
+    {"regex": [["a"]]},
+    {"date": [["b"]]},
+    {"date": [["a", 0]]},
+    {"date": [[0]]},
+    {"date": [[]]},
+    {"date": [["a"], ["a"]]},
+    {"date": "a"},
+    {"date": [[True]]},
+    {"date": [[1.5]]},
+    {"decimal": [["a"]]},
+    {"date": [["n"]]},
+    {"date": [["x"] * 50]},
+    {"date": [["x" * 400]]},
+]
+
+
+@pytest.mark.parametrize("tags", BAD_TAGS)
+@pytest.mark.parametrize("make", [call, done])
+def test_tags_that_do_not_fit_break_the_protocol(make: Any, tags: Any) -> None:
+    frame = make({"a": "2026-01-02", "n": 1}, tags=tags)
+    with pytest.raises(WireViolation):
+        take_done(frame, BUDGET) if isinstance(frame, Done) else take_arguments(frame, BUDGET)
+
+
+@pytest.mark.parametrize("args", [{}, [], [[]], [[], {}, 1], [{}, []], [1, {}], "x", None])
+def test_a_functions_arguments_are_a_list_and_an_object(args: Any) -> None:
+    with pytest.raises(WireViolation):
+        take_arguments(function(args), BUDGET)
+
+
+def test_a_functions_arguments_are_taken_like_a_tools() -> None:
+    taken = take_arguments(function([["1.50"], {"n": 1}], tags={"decimal": [[0, 0]]}), BUDGET)
+    assert isinstance(taken, Arguments)
+    assert restored(taken.data, taken.tags, BUDGET) == [[Decimal("1.50")], {"n": 1}]
+
+
+def test_a_value_arrives_with_its_variables() -> None:
+    frame = done(
+        [str(uuid.UUID(int=1))],
+        tags={"uuid": [[0]]},
+        variables={"a": "2026-01-02", "b": 1},
+        variable_tags={"date": [["a"]]},
+    )
+    assert take_done(frame, BUDGET) == ([uuid.UUID(int=1)], {"a": date(2026, 1, 2), "b": 1})
+    assert take_done(done(1), BUDGET) == (1, None)
+
+
+@pytest.mark.parametrize("part", ["value", "variables"])
+def test_a_value_or_variables_beyond_the_budget_are_too_large(part: str) -> None:
+    taken = take_done(done(**{"value": 1, part: {"a": [[[[1]]]]}}), BUDGET)
+    assert isinstance(taken, ErrorInfo)
+    assert (taken.code, taken.data["code"]) == ("SERIALIZATION_LIMIT_EXCEEDED", "result_too_large")
+
+
+def test_variables_are_an_object() -> None:
+    with pytest.raises(WireViolation):
+        take_done(done(1, variables=[1]), BUDGET)
+
+
+def test_printed_text_is_kept_up_to_its_limit() -> None:
+    limits = RunLimits(timeout=1.0, max_tool_calls=0, max_global_calls=0, max_iterations=None, output=5)
+    printed = Printed(limits)
+    assert [printed.add("ab"), printed.add("é"), printed.add("é"), printed.add("x")] == [True, True, False, False]
+    assert (printed.text(), printed.size) == ("abé", 5)
+    with pytest.raises(WireViolation):
+        for _ in range(print_allowance(limits)):
+            printed.add("")
+    assert isinstance(decode(b'{"t":"print","text":"x"}'), Print)
