@@ -19,7 +19,7 @@ _STEPS: Final = 8
 LONGEST_TEXT: Final = 10_000
 """Characters up to which text that is put together from constants is put together here as well."""
 
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
 
@@ -52,12 +52,12 @@ def visits(tree: ast.Module) -> list[Visit]:
     while stack:
         visit = stack.pop()
         found.append(visit)
-        stack.extend(_children(visit))
+        stack.extend(reversed(list(_children(visit))))
     return found
 
 
 def _children(visit: Visit) -> Iterator[Visit]:
-    node, _, place = visit
+    node, parent, place = visit
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
             inner = Place(scope="function", owner=place.owner)
@@ -76,14 +76,22 @@ def _children(visit: Visit) -> Iterator[Visit]:
             inner = _within(place, caught=True)
             inside = {id(child) for child in body}
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            inner = _within(place, scope="comprehension", loops=place.loops + len(node.generators))
+            inner = _inside(node, place)
             inside = {id(child) for child in ast.iter_child_nodes(node)} - {id(node.generators[0])}
+        case ast.comprehension(target=target, ifs=ifs) if isinstance(parent, COMPREHENSIONS):
+            inner = _inside(parent, place) if node is parent.generators[0] else place
+            inside = {id(target), *(id(test) for test in ifs)}
         case _:
             for child in ast.iter_child_nodes(node):
                 yield Visit(child, node, place)
             return
     for child in ast.iter_child_nodes(node):
         yield Visit(child, node, inner if id(child) in inside else place)
+
+
+def _inside(node: Comprehension, place: Place) -> Place:
+    """What is around the element of a comprehension. Its first iterator is read outside."""
+    return _within(place, scope="comprehension", loops=place.loops + len(node.generators))
 
 
 def _within(

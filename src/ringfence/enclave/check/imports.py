@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ringfence.enclave.check import vocabulary
-from ringfence.enclave.check.facts import Visit
+from ringfence.enclave.check.facts import Visit, is_dunder
 from ringfence.enclave.check.names import reaches_host
 from ringfence.enclave.check.subject import Subject
 
@@ -58,7 +58,7 @@ def _member(subject: Subject, node: ast.ImportFrom, module: str, name: str) -> N
     whole = f"{module}.{name}"
     if module not in subject.modules and module.rpartition(".")[0] not in subject.modules:
         _module(subject, node, whole)  # a package above a listed module: only that one is there
-    elif name == "*" or name.startswith("_") or (name in vocabulary.PIVOTS and whole not in subject.modules):
+    elif (name.startswith("_") and not is_dunder(name)) or (name in vocabulary.PIVOTS and whole not in subject.modules):
         subject.findings.add("MODULE_PIVOT", node, whole)
     elif whole in vocabulary.CODE_NAMES:
         subject.findings.add("DYNAMIC_CODE", node, whole)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ringfence.enclave.check.findings import Findings, Found
-from ringfence.enclave.rules import TEXT, Level, TextLimits
+from ringfence.enclave.rules import TEXT, TextLimits
 
 # Every alternative begins with one literal character, so the engine skips to the next candidate by itself.
 _TOKEN: Final = re.compile(
@@ -31,6 +31,8 @@ _HIDDEN: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+_ENOUGH: Final = 200
+"""Findings of one text; more say nothing new."""
 _BIDI: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _OPENS: Final = {"\u202a": "\u202c", "\u202b": "\u202c", "\u202d": "\u202c", "\u202e": "\u202c"} | dict.fromkeys(
     "\u2066\u2067\u2068", "\u2069"
@@ -61,7 +63,7 @@ def prescan(source: str, level: str) -> list[Found]:
         or "\0" in source
         or any(sign in source for sign in ("--", "++", "~~", "- -", "+ +", "-+", "+-"))
     ):
-        _Text(source, limits, findings, level).scan(ascii_only)
+        _Text(source, limits, findings).scan(ascii_only)
     return findings.sorted()
 
 
@@ -81,11 +83,11 @@ def _sizes(source: str, limits: TextLimits, findings: Findings) -> None:
 class _Text:
     """One source, cut into code, strings and comments."""
 
-    def __init__(self, source: str, limits: TextLimits, findings: Findings, level: Level) -> None:
+    def __init__(self, source: str, limits: TextLimits, findings: Findings) -> None:
         self._source = source
         self._limits = limits
         self._findings = findings
-        self._level = level
+        self._added = 0
 
     def scan(self, ascii_only: bool) -> None:
         source = self._source
@@ -162,6 +164,9 @@ class _Text:
         yield from (place for place, _ in opened)
 
     def _add(self, code: str, at: int, name: str) -> None:
+        if self._added >= _ENOUGH:  # each costs a walk over the text before it
+            return
+        self._added += 1
         line = self._source.count("\n", 0, at) + 1
         column = at - self._source.rfind("\n", 0, at)
         self._findings.add_at(code, line, column, name)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from ringfence.enclave.check.facts import Facts
 from ringfence.enclave.check.findings import Findings
 from ringfence.enclave.check.vocabulary import ALL_MODULES, SECURE_MODULES, STRICT_MODULES
 from ringfence.enclave.modules import AMBIENT
 
-_MODULES = {"STRICT": STRICT_MODULES, "SECURE": SECURE_MODULES}
+_MODULES: Final = {"STRICT": STRICT_MODULES, "SECURE": SECURE_MODULES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

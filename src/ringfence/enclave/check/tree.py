@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable
 from typing import Any, Final
 
-_LEAVES: Final = frozenset({ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue})
+_LEAVES: Final = frozenset({ast.Name, ast.Constant})
 
 
 def below(nodes: Iterable[ast.AST]) -> list[Any]:
-    """These nodes and every node below them, outer ones first, without the marks of contexts and operators.
+    """These nodes and every node below them, outer ones first, without those that hold nothing (contexts, operators, `pass`).
 
     Half the time of `ast.walk`, and complete before the first node is looked at, so a caller may change the tree.
     """
@@ -21,7 +21,7 @@ def below(nodes: Iterable[ast.AST]) -> list[Any]:
         for name in node._fields:
             child = getattr(node, name, None)
             if isinstance(child, list):
-                found += [one for one in child if isinstance(one, ast.AST)]  # pyright: ignore[reportUnknownVariableType]
+                found += [one for one in child if isinstance(one, ast.AST) and one._fields]  # pyright: ignore[reportUnknownVariableType]
             elif isinstance(child, ast.AST) and child._fields:
                 found.append(child)
     return found

@@ -63,9 +63,9 @@ EXCEPTIONS: Final = frozenset(
 )
 BUILTINS: Final = EXCEPTIONS | frozenset(
     """abs aiter all anext any ascii bin bool bytearray bytes callable chr classmethod complex delattr dict divmod
-    enumerate filter float format frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map
+    enumerate exit filter float format frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map
     max memoryview min next object oct ord pow print property range repr reversed round set setattr slice sorted
-    staticmethod str sum super tuple type zip Ellipsis NotImplemented __name__ __doc__ __debug__""".split()
+    quit staticmethod str sum super tuple type zip Ellipsis NotImplemented __name__ __doc__ __debug__""".split()
 )
 STRICT_LACKS: Final = frozenset("id memoryview bytearray".split())
 """Builtins that the other levels have: they show addresses and raw memory."""
