@@ -12,5 +12,5 @@ MODULES: Final = (
 ).split()
 """What `import` finds."""
 
-AMBIENT: Final = frozenset({"tools", "inputs", "call_tool", "ToolError"})
+AMBIENT: Final = frozenset({"tools", "inputs", "call_tool", "ToolError", "GlobalFunctionError"})
 """Names that a script has without importing them."""

@@ -26,7 +26,7 @@ _TOOL: Final = re.compile(r"[A-Za-z][A-Za-z0-9:._-]*", re.ASCII)
 _PROTOTYPES: Final = frozenset({"constructor", "prototype"})
 """Refused in every language, so that one configuration serves all (second seed)."""
 
-GUEST_NAMES: Final = frozenset({"call_tool", "inputs", "tools", "ToolError"})
+GUEST_NAMES: Final = frozenset({"call_tool", "inputs", "tools", "ToolError", "GlobalFunctionError"})
 """What the guest itself puts into a script's globals."""
 
 BUILTINS: Final = frozenset(

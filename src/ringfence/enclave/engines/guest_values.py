@@ -21,6 +21,8 @@ from collections import abc
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from ringfence.enclave.engines.guest_wire import dumps
+
 MAX_STEPS: Final = 2_000_000
 _CONTAINERS: Final = (dict, list, tuple)
 
@@ -35,16 +37,40 @@ class NotData(Exception):
         self.value = value
 
 
-def encode(value: object) -> str:
-    """JSON text. Sets and tuples become lists, models and dataclasses objects, dates ISO text, Decimal and UUID text,
-    bytes base64 text.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Encoded:
+    """A value as it leaves the script."""
+
+    text: str
+    """JSON."""
+    tags: dict[str, list[list[str | int]]] | None
+    """Which of its texts stand for dates and the like: kind to paths; None where there are none."""
+
+    def member(self, name: str = "tags") -> str:
+        """The tags as a member of a frame, after a comma; nothing where there are none."""
+        return f',"{name}":{dumps(self.tags)}' if self.tags else ""
+
+
+class _Sightings:
+    """Whether the encoder met a value that is tagged: most values hold none, and are not walked again."""
+
+    met = False
+
+
+def encode(value: object, *, any_keys: bool = False) -> Encoded:
+    """JSON text with its tags. Sets and tuples become lists, models and dataclasses objects, dates ISO text, Decimal and UUID text,
+    bytes base64 text. `any_keys`: keys that are numbers, None, dates or ids become text, since `{row["id"]: total}` is
+    what scripts return.
 
     Raises:
         NotData: NaN, infinity, a lone surrogate, a cycle, keys that are not text, functions, classes, generators,
             coroutines, files, and objects of other classes.
     """
     if not _plain_keys(value):
-        raise _locate(value)
+        if not any_keys:
+            raise _locate(value)
+        value = _with_text_keys(value)
+    _Sightings.met = False
     try:
         text = "".join(_encode(value, 0))
     except _Refused as refused:
@@ -56,7 +82,86 @@ def encode(value: object) -> str:
             text.encode()
         except UnicodeEncodeError:
             raise _locate(value) from None
-    return text
+    return Encoded(text, _tags(value) if _Sightings.met else None)
+
+
+def _tags(value: object) -> dict[str, list[list[str | int]]]:
+    """Paths of everything that is restored on the other side, by kind."""
+    found: dict[str, list[list[str | int]]] = {}
+    stack: list[tuple[Any, tuple[str | int, ...]]] = [(value, ())]
+    while stack:
+        item, path = stack.pop()
+        if (kind := _kind(item)) is not None:
+            found.setdefault(kind, []).append(list(path))
+        elif isinstance(item, dict):
+            stack.extend((child, (*path, key)) for key, child in item.items())  # type: ignore[reportUnknownVariableType]
+        elif isinstance(item, (list, tuple)):
+            stack.extend((child, (*path, at)) for at, child in enumerate(item))  # type: ignore[reportUnknownVariableType]
+        elif item is not None and not isinstance(item, (str, int, float)):
+            stack.append((_convert(item), path))
+    return found
+
+
+def _kind(item: object) -> str | None:
+    """Which kind of the value table it is, if JSON lacks it and the other side restores it."""
+    match item:
+        case datetime.datetime():
+            return "datetime"
+        case datetime.date():
+            return "date"
+        case datetime.time():
+            return "time"
+        case decimal.Decimal():
+            return "decimal"
+        case uuid.UUID():
+            return "uuid"
+        case bytes() | bytearray():
+            return "bytes"
+        case _:
+            return None
+
+
+def _with_text_keys(value: object) -> object:
+    """Numbers, booleans and None become what `json.dumps` writes; dates, ids and the like, their text as values."""
+    try:
+        return _rekey(value, "", {})
+    except RecursionError:
+        raise NotData("", "contains itself, or is nested too deeply") from None
+
+
+def _rekey(item: Any, path: str, made: dict[int, Any]) -> Any:
+    """`made`: what was converted already, by identity, so that what is shared stays shared."""
+    number = id(item)
+    if not isinstance(item, _CONTAINERS):
+        return item
+    if number in made:
+        return made[number]
+    children: Any
+    if isinstance(item, dict):
+        children = {}
+        for key, child in item.items():  # type: ignore[reportUnknownVariableType]
+            text = _key_text(key, path)
+            if text in children:
+                raise NotData(path, f"two object keys become the text {text!r}; use keys that differ as text")
+            children[text] = _rekey(child, f"{path}.{text}" if path else text, made)
+    else:
+        children = [_rekey(child, f"{path}[{at}]", made) for at, child in enumerate(item)]  # type: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    made[number] = children
+    return children
+
+
+def _key_text(key: Any, path: str) -> str:
+    if isinstance(key, str):
+        return key
+    if isinstance(key, enum.Enum) and not isinstance(key, int):
+        return _key_text(key.value, path)
+    if key is None or isinstance(key, (int, float)):
+        if (reason := _scalar_problem(key)) is not None:
+            raise NotData(path, f"an object key is {reason}")
+        return json.dumps(key)
+    if isinstance(key, (datetime.date, datetime.time, decimal.Decimal, uuid.UUID, fractions.Fraction)):
+        return str(_convert(key))
+    raise NotData(path, f"an object key is of type {type(key).__name__}, not text; use str(key)")
 
 
 class _Refused(Exception):
@@ -72,15 +177,20 @@ def _convert(value: Any) -> Any:
     match value:
         case abc.ItemsView():
             return [list(pair) for pair in value]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        case datetime.datetime() | datetime.date() | datetime.time():
-            return value.isoformat()
         case decimal.Decimal() if not value.is_finite():
             raise _Refused(value)
-        case decimal.Decimal() | uuid.UUID() | fractions.Fraction():
+        case datetime.datetime() | datetime.date() | datetime.time():
+            _Sightings.met = True
+            return value.isoformat()
+        case decimal.Decimal() | uuid.UUID():
+            _Sightings.met = True
+            return str(value)
+        case fractions.Fraction():
             return str(value)
         case datetime.timedelta():
             return value.total_seconds()
         case bytes() | bytearray():
+            _Sightings.met = True
             return base64.urlsafe_b64encode(value).decode()
         case enum.Enum():
             return value.value

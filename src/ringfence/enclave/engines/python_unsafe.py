@@ -24,10 +24,11 @@ from typing import Any, Final, NoReturn
 from ringfence.enclave.check.findings import Found
 from ringfence.enclave.check.script import admit, as_found, report
 from ringfence.enclave.check.subject import Known
-from ringfence.enclave.engines import guest_bridge, guest_loop, guest_values, guest_world
+from ringfence.enclave.engines import guest_bridge, guest_globals, guest_loop, guest_values, guest_world
 from ringfence.enclave.engines.guest_wire import Channel, dumps
 from ringfence.enclave.guards import counting
 from ringfence.enclave.source import ENTRY, FILENAME, Rejected, compile_script
+from ringfence.enclave.table import restore
 
 CHANNEL: Final = 3
 """Descriptor of the channel in every child (`sandbox.jail.child_unsafe`)."""
@@ -100,6 +101,12 @@ def _known(request: dict[str, Any]) -> Known:
     return Known(namespaces=request["namespaces"], names={*request["globals"], *request["variables"]}, modules=modules)
 
 
+def _restored(request: dict[str, Any], what: str) -> Any:
+    """Values of the host, with dates and the like restored."""
+    tags = request[f"{what}_tags"]
+    return restore(request[what], tags) if tags else request[what]
+
+
 def _finding(one: Found) -> dict[str, Any]:
     return {**dataclasses.asdict(one), "message": one.message[:500], "fix": one.fix[:500]}
 
@@ -143,6 +150,9 @@ class _Run:
         self._bridge = guest_bridge.Bridge(channel, self._loop)
         self._globals = guest_world.script_globals()
         self._reserve = bytearray(RESERVE)
+        self._traces = True
+        self._keeps = False
+        self._given: frozenset[str] = frozenset()
         asyncio.run = self._asyncio_run  # type: ignore[assignment]
         asyncio.runners.run = self._asyncio_run  # type: ignore[assignment]
         asyncio.Runner = asyncio.runners.Runner = functools.partial(_Runner, self._loop)  # type: ignore[misc]
@@ -166,8 +176,8 @@ class _Run:
         }
         known = Known(namespaces={"tools": {}})
         exec(self._compile(_REHEARSAL, "STANDARD", known), scratch)  # noqa: S102 - our own text
-        text = guest_values.encode(self._loop.complete(_body(scratch)()))
-        self.channel.rehearse(f'{{"t":"ok","value":{text}}}')
+        made = guest_values.encode(self._loop.complete(_body(scratch)()))
+        self.channel.rehearse(f'{{"t":"ok","value":{made.text}}}')
         self._bridge.rehearse()
 
     def execute(self, request: dict[str, Any]) -> NoReturn:
@@ -181,7 +191,9 @@ class _Run:
         if limit is not None:
             builtins.__dict__.update(counting(limit, self._end_loops))
         code = self._compile(request["source"], request["rules"], known, counted=limit is not None)
-        self._fill_globals(request["inputs"], request["namespaces"])
+        self._traces = request["traces"]
+        self._keeps = request["keep_variables"]
+        self._fill_globals(request)
         try:
             exec(code, self._globals)  # noqa: S102 - defines one coroutine function; the jail is closed
             self._finish(self._loop.complete(_body(self._globals)()))
@@ -207,12 +219,21 @@ class _Run:
         findings = [_finding(one) for one in found.findings]
         self.channel.end(dumps({"t": "checked", "findings": findings, "reach": reach}))
 
-    def _fill_globals(self, inputs: Any, namespaces: dict[str, dict[str, str]]) -> None:
-        self._globals["call_tool"] = self._bridge.call_tool
-        self._globals["inputs"] = inputs
-        self._globals["ToolError"] = guest_bridge.ToolError
-        for name, methods in namespaces.items():
-            self._globals[name] = guest_bridge.namespace(self._bridge, name, methods)
+    def _fill_globals(self, request: dict[str, Any]) -> None:
+        """The names that the host gives. Session variables come first, since they may hide nothing else."""
+        names = self._globals
+        names.update(_restored(request, "variables"))
+        given: dict[str, Any] = {
+            "call_tool": self._bridge.call_tool,
+            "inputs": _restored(request, "inputs"),
+            "ToolError": guest_bridge.ToolError,
+            "GlobalFunctionError": guest_bridge.GlobalFunctionError,
+            **guest_globals.build(request["globals"], self._bridge),
+        }
+        for name, methods in request["namespaces"].items():
+            given[name] = guest_bridge.namespace(self._bridge, name, methods)
+        self._given = frozenset((*names.keys() - request["variables"].keys(), *given))
+        names.update(given)
 
     def _asyncio_run(self, main: Coroutine[Any, Any, Any], **_: object) -> Any:
         if not asyncio.iscoroutine(main):
@@ -226,7 +247,7 @@ class _Run:
         if unawaited is not None:
             self._fail_unawaited(*unawaited)
         try:
-            text = guest_values.encode(value)
+            made = guest_values.encode(value, any_keys=True)
         except guest_values.NotData as error:
             place = f"the result's {error.path}" if error.path else "the result"
             if isinstance(error.value, CoroutineType):
@@ -234,10 +255,33 @@ class _Run:
                 text = f"{place} is the coroutine {name}(), which was never awaited"
                 self._send_failure("unawaited", "UnawaitedCall", text)
             self._send_failure("value", "ResultError", f"{place}: {error.reason}")
-        if len(text) > self._bridge.max_bytes:
-            message = f"the script's result has {len(text)} bytes of JSON, more than {self._bridge.max_bytes}"
+        if len(made.text) > self._bridge.max_bytes:
+            message = f"the script's result has {len(made.text)} bytes of JSON, more than {self._bridge.max_bytes}"
             self._send_failure("large", "ResultError", message)
-        self.channel.end(f'{{"t":"done","value":{text}}}')
+        kept = self._variables() if self._keeps else ""
+        self.channel.end(f'{{"t":"done","value":{made.text}{made.member()}{kept}}}')
+
+    def _variables(self) -> str:
+        """The script's own names that hold data, as members of the last frame; what does not fit is left out."""
+        texts: list[str] = []
+        tags: dict[str, list[list[str | int]]] = {}
+        room = self._bridge.max_bytes
+        for name, value in self._globals.items():
+            if name.startswith(("_", ".")) or name in self._given:
+                continue
+            try:
+                made = guest_values.encode(value)
+            except guest_values.NotData:
+                continue
+            text = f"{dumps(name)}:{made.text}"
+            room -= len(text) + 1
+            if room < 0:
+                break
+            texts.append(text)
+            for kind, paths in (made.tags or {}).items():
+                tags.setdefault(kind, []).extend([name, *path] for path in paths)
+        kept = guest_values.Encoded(f"{{{','.join(texts)}}}", tags or None)
+        return f',"variables":{kept.text}{kept.member("variable_tags")}'
 
     def _fail_unawaited(self, name: str, line: int) -> NoReturn:
         self._send_failure(
@@ -264,8 +308,8 @@ class _Run:
             type(error).__name__,
             _message(error),
             line=_line(error) or _line(raised),
-            trace=_trace(raised),
-            call=getattr(error, "_call_id", None) if isinstance(error, guest_bridge.ToolError) else None,
+            trace=_trace(raised) if self._traces else None,
+            call=error.call_id if isinstance(error, guest_bridge.CallError) else None,
         )
 
     def _end_loops(self, what: str) -> NoReturn:
@@ -289,7 +333,7 @@ def _first(error: BaseException) -> BaseException:
     """The exception that a task group's group is about: a failed call if there is one, else the first."""
     while type(error) is ExceptionGroup or type(error) is BaseExceptionGroup:
         inside: tuple[BaseException, ...] = error.exceptions  # type: ignore[reportUnknownMemberType]
-        error = min(inside, key=lambda one: not isinstance(one, guest_bridge.ToolError))
+        error = min(inside, key=lambda one: not isinstance(one, guest_bridge.CallError))
     return error  # type: ignore[reportUnknownVariableType]
 
 
