@@ -46,7 +46,9 @@ def public(kind: type) -> Iterable[str]:
 
 
 @pytest.mark.parametrize(
-    "kind", [rf.ApprovalRequest, rf.RunResult, rf.CallRecord, rf.RunStats, rf.ErrorInfo], ids=lambda kind: kind.__name__
+    "kind",
+    [rf.ApprovalRequest, rf.RunResult, rf.CallRecord, rf.RunStats, rf.CheckReport, rf.ErrorInfo],
+    ids=lambda kind: kind.__name__,
 )
 def test_every_field_of_a_record_is_named(kind: type) -> None:
     assert table(f"field of `{kind.__name__}`") == fields(kind)
@@ -68,7 +70,8 @@ def test_every_member_of_a_toolset_is_named() -> None:
 def test_every_option_is_named() -> None:
     assert table("option", "## Tools") == set(ToolOptions.__annotations__)
     assert table("option", "## Boundary") == parameters(rf.Boundary.__init__)
-    assert table("option", "## Enclave") == parameters(rf.Enclave.__init__)
+    options = parameters(rf.Enclave.__init__) - {"options"} | set(rf.EnclaveOptions.__annotations__)
+    assert table("option", "## Enclave") == options
 
 
 def test_every_event_is_named() -> None:
