@@ -488,10 +488,29 @@ def test_a_long_traceback_is_cut_in_the_middle_and_a_long_message_at_its_end(sta
 
 
 @pytest.mark.parametrize(
+    ("keys", "texts"),
+    [
+        ("1, -2, 10**20", ["1", "-2", "100000000000000000000"]),
+        ("2.5, True, None", ["2.5", "true", "null"]),
+        ("datetime.date(2026, 1, 2), datetime.time(3), decimal.Decimal('1.50')", ["2026-01-02", "03:00:00", "1.50"]),
+        ("uuid.UUID(int=1), Colour.RED, Level.LOW", ["00000000-0000-0000-0000-000000000001", "red", "1"]),
+    ],
+)
+def test_the_keys_of_a_result_become_text(stage: Stage, keys: str, texts: list[str]) -> None:
+    result = stage.script(
+        "import datetime, decimal, enum, uuid\nColour = enum.Enum('Colour', {'RED': 'red'})\n"
+        "Level = enum.IntEnum('Level', 'LOW')\n"
+        f"shared = {{key: [] for key in ({keys},)}}\nreturn [shared, (shared,), {{'a': {{0: shared}}}}]"
+    )
+    rows: dict[str, list[Any]] = {text: [] for text in texts}
+    assert result.value == [rows, [rows], {"a": {"0": rows}}]
+
+
+@pytest.mark.parametrize(
     "value",
     ["lambda: 1", "int", "open", "(n for n in [1])", "object()", "iter([])", "asyncio.Event()", "re.compile('a')", "inputs.get",
-     "float('inf')", "{1: 2}", "{None: 1}", "[float('nan')]", "'\\ud800'", "{'\\udc80': 1}", "sys", "ToolError", "call_tool",
-     "1j", "Ellipsis", "memoryview(b'x')", "decimal.Decimal('NaN')", "a_cycle", "a_deep_one"],
+     "float('inf')", "{(1, 2): 3}", "{1: 2, '1': 3}", "{float('nan'): 1}", "{b'x': 1}", "{1: a_cycle}", "{1: a_deep_one}", "[float('nan')]", "'\\ud800'", "{'\\udc80': 1}", "sys", "ToolError",
+     "call_tool", "1j", "Ellipsis", "memoryview(b'x')", "decimal.Decimal('NaN')", "a_cycle", "a_deep_one"],
 )  # fmt: skip
 def test_what_is_not_data_does_not_leave(stage: Stage, value: str) -> None:
     result = stage.script(
