@@ -26,6 +26,32 @@ _BY_NAME: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
+_FROM: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        name: module
+        for module, names in (
+            ("abc", "ABC abstractmethod"),
+            ("collections", "Counter OrderedDict defaultdict deque namedtuple"),
+            ("contextlib", "asynccontextmanager contextmanager suppress"),
+            ("dataclasses", "asdict dataclass field"),
+            ("datetime", "date datetime timedelta timezone"),
+            ("decimal", "Decimal"),
+            ("enum", "Enum IntEnum auto"),
+            ("functools", "lru_cache partial reduce wraps"),
+            ("itertools", "accumulate chain combinations groupby islice product"),
+            ("pathlib", "Path PurePath"),
+            ("typing", "Any Callable NamedTuple Optional TypedDict"),
+            ("zoneinfo", "ZoneInfo"),
+        )
+        for name in names.split()
+    }
+)
+"""Where names come from that scripts use bare."""
+_ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
+    {"null": "None", "undefined": "None", "true": "True", "false": "False", "console": "print(...)"}
+)
+"""What Python calls what other languages call so."""
+
 _Maker = Callable[[re.Match[str], Collection[str]], str | None]
 
 
@@ -41,6 +67,10 @@ def hint_for(frame: Failed, tools: Collection[str]) -> str | None:
 
 def _undefined(found: re.Match[str], tools: Collection[str]) -> str | None:
     name = found[1]
+    if name in _ELSEWHERE:
+        return f"write {_ELSEWHERE[name]}"
+    if name in _FROM:
+        return f"add at the top: from {_FROM[name]} import {name}"
     if name in _TOP_MODULES:
         return f"add at the top: import {name}"
     if name in tools:
@@ -53,8 +83,27 @@ def _ambient_import(found: re.Match[str], _: Collection[str]) -> str | None:
     return f"{found[1]} is there without an import; remove the line" if found[1] in AMBIENT else None
 
 
+def _fixed(fix: str) -> _Maker:
+    return lambda _, __: fix
+
+
 _RULES: Final[tuple[tuple[str, re.Pattern[str], _Maker], ...]] = (
-    ("TypeError", re.compile("coroutine"), lambda _, __: "a tool call is missing its await"),
+    ("TypeError", re.compile("coroutine"), _fixed("a tool call is missing its await")),
+    ("TypeError", re.compile("'NoneType' object is not"), _fixed("a value is None here: test for it first")),
+    ("AttributeError", re.compile("'NoneType' object has no"), _fixed("a value is None here: test for it first")),
+    (
+        "TypeError",
+        re.compile("string indices must be integers"),
+        _fixed("going through a dict gives its keys: take the list inside it, or its .values()"),
+    ),
+    ("TypeError", re.compile("is not JSON serializable"), _fixed("write json.dumps(..., default=str)")),
+    ("TypeError", re.compile("naive and offset-aware"), _fixed("give both a time zone: datetime.now(timezone.utc)")),
+    ("TypeError", re.compile(r"can only concatenate str \("), _fixed('write f"...{value}" or str(value)')),
+    (
+        "AttributeError",
+        re.compile(r"module 'datetime' has no attribute"),
+        _fixed("import the class: from datetime import datetime"),
+    ),
     ("NameError", re.compile(r"name '(\w+)' is not defined"), _undefined),
     ("ModuleNotFoundError", re.compile(r"No module named '(\w+)"), _ambient_import),
     (
