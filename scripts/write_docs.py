@@ -1,4 +1,4 @@
-"""Writes the parts of the documentation that are made from the source: errors, modules, limits, the gate's picture.
+"""Writes the parts of the documentation that are made from the source: errors, modules, limits, rules, the gate's picture.
 
 `make docs` runs it; tests/docs/test_generated.py fails when its result differs from what is in the repository.
 """
@@ -6,10 +6,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from textwrap import fill
 
+from ringfence.enclave.check import vocabulary
 from ringfence.enclave.engines.guest_world import MODULES
+from ringfence.enclave.rules import GROUPS, RULED, TEXT, Rule
 from ringfence.errors import CODES, Family
 from ringfence.gate.machine import picture
 from ringfence.limits import LEVELS
@@ -63,6 +66,78 @@ def errors_page() -> str:
     return "".join(parts)
 
 
+RULES_HEAD = """# Rules for Python scripts
+
+What the static check says about a script at each security level. `error` refuses the script before anything runs
+(`VALIDATION_ERROR`); `warning` refuses nothing and is shown by `enclave.check(source)` and `ringfence check`. With
+`validate=False` nothing of this is looked for but Python's own syntax.
+
+The check is advice for whoever writes scripts: early, with the line and the smallest fix. It is not the wall. The wall
+is the kernel around the process, and the gate around every tool.
+
+Nothing of a script is executed by the check: no default argument, no decorator, no annotation. It runs inside the jail.
+
+This page is written by `make docs` from `ringfence.enclave.rules` and `ringfence.enclave.check.vocabulary`.
+"""
+
+RULES_COLUMNS = f"| code | what it is about | {' | '.join(RULED)} | fix | why |\n|{'---|' * (len(RULED) + 4)}\n"
+
+
+def rules_page() -> str:
+    """The whole page."""
+    parts = [RULES_HEAD]
+    for title, rules in GROUPS:
+        parts += [f"\n## {title}\n\n", RULES_COLUMNS, *(row(rule) for rule in rules)]
+    parts += [text_limits(), rule_names()]
+    return "".join(parts)
+
+
+def row(rule: Rule) -> str:
+    verdicts = " | ".join(rule.verdict(level) for level in RULED)
+    return f"| `{rule.code}` | {cell(rule.matches)} | {verdicts} | {cell(rule.fix)} | {cell(rule.reason)} |\n"
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def text_limits() -> str:
+    lines = ["\n## Limits of the text\n\n", f"| | {' | '.join(RULED)} |\n|---|{'---|' * len(RULED)}\n"]
+    for field, label in (
+        ("size", "bytes"),
+        ("lines", "lines"),
+        ("line", "characters of one line"),
+        ("nesting", "brackets inside brackets"),
+        ("operators", "signs in a row"),
+    ):
+        lines.append(f"| {label} | {' | '.join(f'{getattr(TEXT[level], field):,}' for level in RULED)} |\n")
+    return "".join(lines)
+
+
+def rule_names() -> str:
+    return "".join(
+        [
+            "\n## Names\n",
+            listed("Double-underscore names that may be read", vocabulary.READABLE),
+            listed(
+                "Double-underscore names that may be assigned at the top level and in classes", vocabulary.CLASS_DATA
+            ),
+            listed("Methods that a class may define", vocabulary.PROTOCOL),
+            listed("Of these, at STRICT", vocabulary.STRICT_METHODS),
+            listed("Methods of `HOOK_METHOD`", vocabulary.HOOKS),
+            listed("Attributes of `FRAME_ATTRIBUTE`", vocabulary.FRAMES),
+            listed("Modules of STRICT", vocabulary.STRICT_MODULES),
+            listed("Further modules of SECURE", vocabulary.SECURE_MODULES - vocabulary.STRICT_MODULES),
+            "\nSTANDARD and PERMISSIVE have [every module there is](jail.md), and all levels those of `preload`.\n",
+            listed("Decorators of STRICT", vocabulary.DECORATORS),
+        ]
+    )
+
+
+def listed(title: str, values: Iterable[str]) -> str:
+    return f"\n{title}: {', '.join(f'`{value}`' for value in sorted(values))}.\n"
+
+
 def with_block(page: Path, **blocks: str) -> str:
     """The page with each block between its two marks replaced."""
     text = page.read_text(encoding="utf-8")
@@ -96,6 +171,7 @@ def pages() -> dict[Path, str]:
     architecture, jail = ROOT / "ARCHITECTURE.md", ROOT / "docs" / "jail.md"
     return {
         ROOT / "docs" / "errors.md": errors_page(),
+        ROOT / "docs" / "rules.md": rules_page(),
         architecture: with_block(architecture, gate=fenced("mermaid", picture())),
         jail: with_block(jail, modules=module_names(), levels=level_table()),
     }

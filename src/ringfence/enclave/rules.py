@@ -227,10 +227,18 @@ _NAMES: Final = (
     Rule(
         "INTROSPECTION",
         "EEw-",
-        "`globals`, `locals`, `vars`, `dir`",
+        "`globals`, `locals`, and `vars` or `dir` without an object",
         "{name} looks at names as data",
         "keep what you look up in a dict of your own",
         "a mapping of names turns text into code",
+    ),
+    Rule(
+        "OBJECT_MEMBERS",
+        "EE--",
+        "`vars(x)` and `dir(x)`",
+        "{name} looks at members as data",
+        "use dataclasses.asdict, or name the attributes",
+        "as above; elsewhere a script may look at its own objects",
     ),
     Rule(
         "DYNAMIC_ATTRIBUTE",

@@ -104,7 +104,8 @@ def _loaded(subject: Subject, node: ast.Name, parent: ast.AST | None) -> None:
     elif name in vocabulary.DYNAMIC_CODE:
         subject.findings.add("DYNAMIC_CODE", node, name)
     elif name in vocabulary.INTROSPECTION:
-        subject.findings.add("INTROSPECTION", node, name)
+        own = isinstance(parent, ast.Call) and parent.func is node and bool(parent.args)
+        subject.findings.add("OBJECT_MEMBERS" if own and name in ("vars", "dir") else "INTROSPECTION", node, name)
     elif name in vocabulary.HOST:
         subject.findings.add("HOST_ACCESS", node, name)
     elif is_dunder(name):
