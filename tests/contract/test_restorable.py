@@ -109,6 +109,10 @@ def test_a_declared_result_is_judged_as_what_was_declared() -> None:
     assert found({"when": "01:02:03", "n": 1}, Row) == {"time": [["when"]]}
     assert found([DAY], list[date]) == {"date": [[0]]}
     assert found([b"hi"], list[bytes]) == {"bytes": [[0]]}
+    assert found({1: DAY, 2: None}, dict[int, date | None]) == {"date": [["1"]]}
+    assert found({DAY: {uuid.UUID(int=1): DAY}}, dict[date, dict[uuid.UUID, date]]) == {
+        "date": [["2026-01-02", str(uuid.UUID(int=1))]]
+    }
 
 
 def test_a_contract_that_cannot_hold_such_values_costs_nothing() -> None:

@@ -113,34 +113,35 @@ _READERS: Final[Mapping[Kind, Callable[[str], Any]]] = {
 }
 
 
+_PLAIN: Final = frozenset({type(None), bool, int, float, str})
+
+
 def _pairs(value: Any, shown: Any) -> Iterator[tuple[str | int, Any, Any]]:
-    """Parts of a value beside the parts of its JSON form, with what names them; nothing where they do not match."""
+    """Parts of a value that are not JSON's own scalars, beside the parts of its JSON form, with what names them."""
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, RootModel):
         value = cast("RootModel[Any]", value).root
-    if type(shown) is list:
-        texts = cast("list[Any]", shown)
-        if isinstance(value, _LISTS):
-            items = list(cast("Iterable[Any]", value))
-            if len(items) == len(texts):
-                yield from ((at, *pair) for at, pair in enumerate(zip(items, texts, strict=True)))
-        return
-    for key, child in _members(value):
-        text = shown.get(key)
-        if type(text) not in _PLAIN:
-            yield key, child, text
+    if type(shown) is dict:
+        texts = cast("dict[str, Any]", shown)
+        for key, child in _members(value):
+            if type(child) not in _PLAIN:
+                yield key, child, texts.get(key)
+    elif isinstance(value, _LISTS) and len(value) == len(shown):  # type: ignore[reportUnknownArgumentType]
+        for at, (child, text) in enumerate(zip(cast("Iterable[Any]", value), shown, strict=True)):
+            if type(child) not in _PLAIN:
+                yield at, child, text
 
 
-_PLAIN: Final = frozenset({type(None), bool, int, float})
+_KEYS: Final = frozenset({int, date, datetime, uuid.UUID})
+"""Types of keys that become text as `str` writes them."""
 
 
 def _members(value: Any) -> Iterator[tuple[str, Any]]:
     """Members of whatever becomes an object, under the keys that they have there."""
     if isinstance(value, dict):
         for key, child in cast("dict[Any, Any]", value).items():
-            if isinstance(key, str):
-                yield key, child
+            yield (str(key) if type(key) in _KEYS else key), child
     elif isinstance(value, BaseModel):
         for name, field in type(value).model_fields.items():
             yield field.serialization_alias or field.alias or name, getattr(value, name, None)

@@ -148,8 +148,9 @@ def run_error(code: str, message: str, *, hint: str | None = None, line: int | N
 def from_call(failure: CallFailure, line: int | None, **data: Any) -> ErrorInfo:
     """The error of a run that a call's error ended."""
     error = failure.error
+    code = CODES[error.code].run_code
     return ErrorInfo(
-        code=CODES[error.code].run_code,
+        code="RUNTIME_ERROR" if failure.kind == "function" and code == "TOOL_ERROR" else code,
         message=error.message,
         hint=error.hint,
         name=error.name,
