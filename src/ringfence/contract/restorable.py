@@ -36,7 +36,9 @@ _KINDS: Final[Mapping[type, Kind]] = {
     bytes: "bytes",
     bytearray: "bytes",
 }
+_exact: Final[Callable[[type[Any]], Kind | None]] = _KINDS.get
 RESTORABLE: Final = tuple(_KINDS)
+_CONTAINERS: Final = frozenset({dict, list})
 FORMATS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "date-time": "datetime.datetime",
@@ -72,23 +74,22 @@ def tags_of(data: bytes) -> Paths | None:
         return None
     found: Paths = {}
     # iterative, since what was dumped may be as deep as a result may be
-    waiting: list[tuple[Any, Any, tuple[str | int, ...]]] = [(data.source, msgspec.json.decode(data), ())]
+    waiting: list[tuple[Any, Any, list[str | int]]] = [([data.source], [msgspec.json.decode(data)], [])]
     while waiting:
         value, shown, path = waiting.pop()
-        if type(shown) is str:
-            if (kind := _kind(value)) is not None and _is_form(kind, value, shown):
-                found.setdefault(kind, []).append(list(path))
-        elif type(shown) is dict or type(shown) is list:
-            waiting += ((child, text, (*path, step)) for step, child, text in _pairs(value, shown))
-    return {kind: paths[::-1] for kind, paths in found.items()} or None
+        for step, child, text in _pairs(value, shown):
+            if type(text) is str:
+                kind = _exact(type(child)) or _kind(child)
+                if kind is not None and _is_form(kind, child, text):
+                    found.setdefault(kind, []).append([*path, step])
+            elif type(text) in _CONTAINERS:
+                waiting.append((child, text, [*path, step]))
+    return {kind: [path[1:] for path in paths] for kind, paths in found.items()} or None
 
 
 def _kind(value: object) -> Kind | None:
     if isinstance(value, Enum):
         value = value.value
-    exact = _KINDS.get(type(value))
-    if exact is not None:
-        return exact
     return next((kind for base, kind in _KINDS.items() if isinstance(value, base)), None)
 
 
@@ -118,6 +119,13 @@ _PLAIN: Final = frozenset({type(None), bool, int, float, str})
 
 def _pairs(value: Any, shown: Any) -> Iterator[tuple[str | int, Any, Any]]:
     """Parts of a value that are not JSON's own scalars, beside the parts of its JSON form, with what names them."""
+    if type(value) is dict and type(shown) is dict:  # as most are
+        texts = cast("dict[Any, Any]", shown)
+        for key, child in cast("dict[Any, Any]", value).items():
+            if type(child) not in _PLAIN:
+                name = str(key) if type(key) in _KEYS else key
+                yield name, child, texts.get(name)
+        return
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, RootModel):
