@@ -129,6 +129,8 @@ def _regex(subject: Subject, node: ast.Call) -> None:
 
 def _format(subject: Subject, node: ast.Attribute, call: ast.Call | None) -> None:
     """`'…'.format`, called or not; `text.format`; `str.format`."""
+    if subject.namespace(node.value) is not None:
+        return  # a tool of that name
     text = subject.text(node.value)
     if text is None and subject.dotted(node.value) == "str" and not isinstance(node.value, ast.JoinedStr):
         text = subject.text(call.args[0]) if call is not None and call.args else None

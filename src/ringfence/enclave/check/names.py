@@ -185,6 +185,8 @@ def _module_attribute(subject: Subject, node: ast.Attribute, parent: ast.AST | N
             subject.findings.add("DYNAMIC_CODE", node, whole)
         elif base == "builtins":
             _builtin(subject, node, name)
+    elif name in vocabulary.DEEP_PIVOTS and base.partition(".")[0] in subject.facts.modules:
+        subject.findings.add("MODULE_PIVOT", node, whole)
 
 
 def _builtin(subject: Subject, node: ast.Attribute, name: str) -> None:

@@ -86,11 +86,15 @@ SECURE_MODULES: Final = STRICT_MODULES | frozenset(
 )
 ALL_MODULES: Final = frozenset(MODULES) | {"__future__"}
 PIVOTS: Final = frozenset(
-    """sys os builtins importlib subprocess ctypes socket threading inspect types gc marshal pickle code codeop signal
+    """sys os builtins bltns importlib subprocess ctypes socket threading inspect types gc marshal pickle code codeop signal
     weakref traceback linecache tokenize runpy pkgutil multiprocessing shutil tempfile posix _thread selectors
     ssl""".split()
 )
 """Modules that other modules hold by accident."""
+DEEP_PIVOTS: Final = frozenset(
+    "sys os builtins bltns importlib subprocess ctypes marshal pickle runpy shutil posix".split()
+)
+"""Those of them that are reached only by going through modules (`re.enum.sys`): no object has such an attribute."""
 OS_NAMES: Final = frozenset("path sep linesep pathsep curdir pardir extsep altsep name fspath PathLike urandom".split())
 """What of `os` does not reach for the host."""
 SYS_NAMES: Final = frozenset(

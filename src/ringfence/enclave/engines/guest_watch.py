@@ -1,0 +1,96 @@
+"""The second look at STRICT and SECURE: what the script's own frames do at run time, whatever the check has seen.
+
+Python reports compiling, executing, imports, frames, files and processes to audit hooks, which nothing can remove.
+Whether a report is about the script is told by the file of the code that caused it: the library compiles for its own
+purposes (named tuples, dataclasses, type hints), and those files are listed. A violation ends the guest; no exception
+is raised that a script could catch. Advice like the check, since the guest owns its process. Runs inside the jail,
+standard library only; `python_unsafe` begins it after the script is compiled.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Final, NoReturn
+
+from ringfence.enclave.source import FILENAME
+
+WATCHED: Final = frozenset({"STRICT", "SECURE"})
+"""Levels at which a run is watched."""
+
+_CODE: Final = frozenset({"compile", "exec"})
+_COMPILERS: Final = ("collections", "dataclasses", "typing", "ast", "inspect", "functools", "enum", "linecache")
+"""Modules of the library that make code, of names and annotations that exist already."""
+_FORBIDDEN: Final = frozenset(
+    """sys._getframe sys._getframemodulename sys._current_frames sys._current_exceptions sys.settrace sys.setprofile
+    sys.addaudithook sys.unraisablehook sys.excepthook code.__new__ function.__new__ object.__getattr__
+    object.__setattr__ object.__delattr__ open mmap.__new__ builtins.input builtins.breakpoint""".split()
+)
+_FORBIDDEN_FAMILIES: Final = frozenset(
+    "os subprocess socket ctypes marshal pickle gc cpython signal fcntl shutil tempfile glob sqlite3 resource".split()
+)
+
+OnViolation = Callable[[str, int], NoReturn]
+"""Ends the guest; is told what was done, and in which line."""
+
+
+class Watch:
+    """One run under watch."""
+
+    def __init__(self, on_violation: OnViolation) -> None:
+        self._on_violation = on_violation
+        self._caller = sys._getframe  # pyright: ignore[reportPrivateUsage]  # the only way to whoever caused a report
+        self._busy = False
+        self._ours = __file__.rpartition("/enclave/")[0] + "/"
+        self._compilers = frozenset(
+            module.__file__ for name in _COMPILERS if (module := sys.modules.get(name)) is not None
+        )
+        self._library = (sys.modules["dataclasses"].__file__ or "").rpartition("/")[0] + "/"
+
+    def begin(self) -> None:
+        """From now on; there is no end to it."""
+        sys.addaudithook(self._hear)
+
+    def _hear(self, event: str, args: tuple[Any, ...]) -> None:
+        if self._busy:  # asking for a frame is reported too
+            return
+        in_code = event in _CODE
+        if not in_code and event not in _FORBIDDEN and event.partition(".")[0] not in _FORBIDDEN_FAMILIES:
+            return
+        self._busy = True
+        try:
+            frame: FrameType | None = self._caller(1)
+            if in_code:
+                frame = self._maker(frame)
+        finally:
+            self._busy = False
+        if frame is not None and frame.f_code.co_filename == FILENAME:
+            self._busy = True
+            self._on_violation(_said(event, args), frame.f_lineno)
+
+    def _maker(self, frame: FrameType | None) -> FrameType | None:
+        """The frame that wants code made: None when the library or a preloaded package wants it for itself.
+
+        What only carries a call (`ExitStack`, an executor, the event loop) is looked through, to the script behind it.
+        """
+        while frame is not None:
+            name = frame.f_code.co_filename
+            if name == FILENAME:
+                return frame
+            if name in self._compilers or name.startswith("<frozen ") or self._is_preloaded(name):
+                return None
+            frame = frame.f_back
+        return None
+
+    def _is_preloaded(self, name: str) -> bool:
+        """Whether a file belongs to a package that the host asked for."""
+        inside = name.startswith((self._ours, self._library)) and "/site-packages/" not in name
+        return name.startswith("/") and not inside
+
+
+def _said(event: str, args: tuple[Any, ...]) -> str:
+    """What was done, in words: never the values involved."""
+    if event == "object.__getattr__" and len(args) > 1 and type(args[1]) is str:
+        return f"reading {args[1][:60]}"
+    return {"compile": "compiling text", "exec": "executing code"}.get(event, event)
