@@ -79,7 +79,7 @@ def tags_of(data: bytes) -> Paths | None:
         value, shown, path = waiting.pop()
         for step, child, text in _pairs(value, shown):
             if type(text) is str:
-                kind = _exact(type(child)) or _kind(child)
+                kind = _exact(cast("type[Any]", type(child))) or _kind(child)
                 if kind is not None and _is_form(kind, child, text):
                     found.setdefault(kind, []).append([*path, step])
             elif type(text) in _CONTAINERS:
