@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Final
@@ -133,10 +134,23 @@ _FIXES: Final = (
     ("unexpected indent", "remove the indentation"),
     ("inconsistent use of tabs", "indent with spaces only"),
     ("cannot assign to", "use `==` to compare"),
+    ("meant '=='", "use `==` to compare"),
     ("too many nested parentheses", "split long expressions into steps"),
     ("too many statically nested blocks", "put the inner blocks into a function"),
-    ("expected ':'", "end the line with a colon"),
 )
+_FIXES_BY_LINE: Final = tuple(
+    (re.compile(pattern), fix)
+    for pattern, fix in (
+        (r"\s*```", "send the code alone, without ``` lines"),
+        (r"[\s}]*else\s+if\b", "write elif"),
+        (r"\s*(const|let|var)\s", "this is Python: write name = value"),
+        (r"\s*function\b|.*=>", "this is Python: write def, or lambda"),
+        (r"\s*print\s+[^\s(]", "write print(...)"),
+        (r"\s*\w+(\+\+|--)", "write += 1 or -= 1"),
+        (r".*(&&|\|\|)", "write and, or"),
+    )
+)
+"""What other languages, and prose around the code, leave on a line."""
 
 
 def _rejected(error: SyntaxError) -> Rejected:
@@ -144,9 +158,10 @@ def _rejected(error: SyntaxError) -> Rejected:
     if "in async generator" in message:
         fix = "put it into a function, or use return"
         return Rejected("YIELD", error.lineno or 1, 1, "yield outside a function", fix)
-    if error.text is not None and error.text.lstrip().startswith("```"):
-        return Rejected("SYNTAX", error.lineno or 1, 1, message, "send the code alone, without ``` lines")
-    fix = next((fix for part, fix in _FIXES if part in message), "correct the syntax on this line")
+    fixes = [fix for part, fix in _FIXES if part in message]
+    fixes += [fix for pattern, fix in _FIXES_BY_LINE if pattern.match(error.text or "")]
+    usual = "end the line with a colon" if "expected ':'" in message else "correct the syntax on this line"
+    fix = fixes[0] if fixes else usual
     return Rejected("SYNTAX", error.lineno or 1, max(error.offset or 1, 1), message, fix)
 
 
