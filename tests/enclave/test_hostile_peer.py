@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,13 +15,15 @@ from hypothesis import strategies as st
 from ringfence.enclave import protocol
 from ringfence.enclave.callers import HandlerCaller
 from ringfence.enclave.channel import Channel
+from ringfence.enclave.functions import GlobalFunctions
+from ringfence.enclave.globals import Function
 from ringfence.enclave.results import RUN_CODES, RunResult
 from ringfence.enclave.session import ScriptSession
 from ringfence.errors import SandboxFault
 from ringfence.limits import RunLimits
 from ringfence.ports import Origin
 from ringfence.sandbox.jail.supervise import Child, Exit
-from tests.enclave.kit import code, outcomes, run
+from tests.enclave.kit import code, detail, outcomes, run
 
 LIMITS = RunLimits(
     timeout=0.1, max_tool_calls=5, max_global_calls=5, max_iterations=None, max_concurrent_calls=2, output=100
@@ -37,6 +40,12 @@ def call(number: int, name: str = "echo") -> dict[str, Any]:
     return {"t": "call", "id": number, "name": name, "args": {}, "line": 1, "site": "1:1", "task": "0", "seq": 0}
 
 
+def function(number: int, which: int = 0) -> dict[str, Any]:
+    args: list[Any] = [[1], {}]
+    place = {"line": 1, "site": "1:1", "task": "0", "seq": 0}
+    return {"t": "global", "id": number, "function": which, "args": args, **place}
+
+
 READY = {"t": "ready"}
 DONE = {"t": "done", "value": 1}
 
@@ -50,6 +59,13 @@ async def handle(name: str, args: Any) -> Any:
         case _:
             await asyncio.sleep(0)
     return args
+
+
+async def same(value: Any) -> Any:
+    return value
+
+
+FUNCTIONS = (Function(name="same", call=same, is_async=True),)
 
 
 async def converse(stream: bytes, *, cuts: tuple[int, ...] = (), hang_up: bool = True) -> RunResult:
@@ -69,6 +85,7 @@ async def converse(stream: bytes, *, cuts: tuple[int, ...] = (), hang_up: bool =
         caller=HandlerCaller(handle, LIMITS.value),
         limits=LIMITS,
         origin=Origin(session_id="s", run_id="r_1"),
+        functions=GlobalFunctions(FUNCTIONS, LIMITS.value),
     )
 
     async def talk() -> None:
@@ -114,12 +131,21 @@ FIELDS = st.fixed_dictionaries(
         "message": st.text(max_size=20),
         "trace": st.text(max_size=20),
         "fault": st.text(max_size=20),
+        "function": st.integers(-1, 2),
+        "tags": st.none()
+        | st.dictionaries(
+            st.sampled_from(["date", "bytes", "x"]),
+            st.lists(st.lists(st.integers(0, 2), max_size=2), max_size=2),
+            max_size=2,
+        ),
+        "variables": st.none() | st.integers() | st.dictionaries(st.text(max_size=3), st.integers(), max_size=3),
         "extra": st.none(),
     },
 )
-KINDS = st.sampled_from(["ready", "call", "print", "done", "failed", "ok", "err", "run", ""])
+KINDS = st.sampled_from(["ready", "call", "global", "print", "done", "failed", "checked", "ok", "err", "run", ""])
 TEMPLATES: dict[str, dict[str, Any]] = {
     "call": call(1),
+    "global": function(1),
     "print": {"text": "x"},
     "done": {"value": 1},
     "failed": {"kind": "raised", "name": "E", "message": "m"},
@@ -133,7 +159,12 @@ def bodies(draw: st.DrawFn) -> Any:
     return {**TEMPLATES.get(kind, {}), **draw(FIELDS), "t": kind}
 
 
-HONEST = st.integers(1, 8).map(call) | st.just(DONE) | st.just({"t": "print", "text": "x" * 30})
+HONEST = (
+    st.integers(1, 8).map(call)
+    | st.integers(1, 8).map(function)
+    | st.just(DONE)
+    | st.just({"t": "print", "text": "x" * 30})
+)
 FRAMES = st.lists(HONEST | bodies() | st.binary(max_size=30), max_size=8)
 
 
@@ -149,6 +180,7 @@ def test_any_frames_end_in_a_result_with_a_known_code(frames: list[Any], cuts: l
     assert result.success is (result.error is None)
     # a call that broke the protocol is counted, not recorded
     assert result.stats.tool_call_count - len(result.calls) in (0, 1)
+    assert result.stats.global_call_count <= len(frames)
     assert len(result.output.encode()) <= LIMITS.output
     assert sum(call.status in ("succeeded", "failed", "unknown") for call in result.calls) <= LIMITS.max_tool_calls
 
@@ -191,3 +223,36 @@ def test_calls_that_are_open_when_the_peer_hangs_up_are_unwound() -> None:
     result = run(converse(said(READY, call(1, "never"), call(2, "never"), call(3, "never"))))
     assert code(result) == "SANDBOX_CRASHED"
     assert outcomes(result) == [("never", "unknown", "interrupted")] * 2 + [("never", "refused", "interrupted")]
+
+
+LIES: dict[str, list[dict[str, Any]]] = {
+    "a function that does not exist": [function(1, 1)],
+    "an id out of order": [function(2)],
+    "an id used twice, by another kind": [call(1), function(1)],
+    "no pair of arguments": [{**function(1), "args": {}}],
+    "a tag without its text": [{**call(1), "tags": {"date": [["x"]]}}],
+    "a text not of its kind": [{**call(1), "args": {"a": "x"}, "tags": {"date": [["a"]]}}],
+    "no finite decimal": [{**call(1), "args": {"a": "NaN"}, "tags": {"decimal": [["a"]]}}],
+    "a value not of its kind": [{**DONE, "tags": {"date": [[]]}}],
+    "variables that nobody asked for": [{**DONE, "variables": {"n": 1}}],
+    "a report that nobody asked for": [{"t": "checked", "findings": [], "reach": []}],
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_what_no_honest_guest_says_ends_the_run(lie: str) -> None:
+    result = run(converse(said(READY, *LIES[lie]), hang_up=False))
+    assert (code(result), detail(result)) == ("SANDBOX_CRASHED", "wire_violation")
+
+
+@pytest.mark.parametrize("make", [call, function])
+def test_a_flood_of_either_kind_is_ended(make: Callable[[int], dict[str, Any]]) -> None:
+    frames = [make(number) for number in range(1, LIMITS.max_tool_calls + 1_000 + 2)]
+    result = run(converse(said(READY, *frames), hang_up=False))
+    assert code(result) in ("MAX_TOOL_CALLS", "MAX_GLOBAL_CALLS", "SANDBOX_CRASHED")  # whichever is noticed first
+
+
+def test_a_value_of_many_tags_stays_within_the_budget() -> None:
+    many = {**DONE, "value": [1], "tags": {"date": [[0]] * 400_000}}
+    result = run(converse(said(READY, many)))
+    assert (code(result), detail(result)) == ("SANDBOX_CRASHED", "wire_violation")

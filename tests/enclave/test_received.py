@@ -101,7 +101,7 @@ BAD_TAGS: list[Any] = [
 def test_tags_that_do_not_fit_break_the_protocol(make: Any, tags: Any) -> None:
     frame = make({"a": "2026-01-02", "n": 1}, tags=tags)
     with pytest.raises(WireViolation):
-        take_done(frame, BUDGET) if isinstance(frame, Done) else take_arguments(frame, BUDGET)
+        take_done(frame, BUDGET, variables=False) if isinstance(frame, Done) else take_arguments(frame, BUDGET)
 
 
 @pytest.mark.parametrize("args", [{}, [], [[]], [[], {}, 1], [{}, []], [1, {}], "x", None])
@@ -123,20 +123,23 @@ def test_a_value_arrives_with_its_variables() -> None:
         variables={"a": "2026-01-02", "b": 1},
         variable_tags={"date": [["a"]]},
     )
-    assert take_done(frame, BUDGET) == ([uuid.UUID(int=1)], {"a": date(2026, 1, 2), "b": 1})
-    assert take_done(done(1), BUDGET) == (1, None)
+    assert take_done(frame, BUDGET, variables=True) == ([uuid.UUID(int=1)], {"a": date(2026, 1, 2), "b": 1})
+    assert take_done(done(1), BUDGET, variables=False) == (1, None)
 
 
 @pytest.mark.parametrize("part", ["value", "variables"])
 def test_a_value_or_variables_beyond_the_budget_are_too_large(part: str) -> None:
-    taken = take_done(done(**{"value": 1, part: {"a": [[[[1]]]]}}), BUDGET)
+    taken = take_done(done(**{"value": 1, part: {"a": [[[[1]]]]}}), BUDGET, variables=part == "variables")
     assert isinstance(taken, ErrorInfo)
     assert (taken.code, taken.data["code"]) == ("SERIALIZATION_LIMIT_EXCEEDED", "result_too_large")
 
 
-def test_variables_are_an_object() -> None:
+@pytest.mark.parametrize(
+    ("frame", "asked"), [(done(1, variables=[1]), True), (done(1, variables={}), False), (done(1), True)]
+)
+def test_variables_are_an_object_and_there_exactly_where_they_were_asked_for(frame: Done, asked: bool) -> None:
     with pytest.raises(WireViolation):
-        take_done(done(1, variables=[1]), BUDGET)
+        take_done(frame, BUDGET, variables=asked)
 
 
 def test_printed_text_is_kept_up_to_its_limit() -> None:

@@ -79,25 +79,27 @@ def restored(data: bytes | Raw, tags: Mapping[Any, Any] | None, budget: ValueBud
         raise WireViolation(f"tags that do not fit ({type(error).__name__})") from None
 
 
-def take_done(frame: Done, budget: ValueBudget) -> ErrorInfo | tuple[Any, dict[str, Any] | None]:
+def take_done(frame: Done, budget: ValueBudget, *, variables: bool) -> ErrorInfo | tuple[Any, dict[str, Any] | None]:
     """The script's value, and its variables where they were asked for; or why the value is refused.
 
     Raises:
-        WireViolation: tags that do not fit, or variables that are no object.
+        WireViolation: tags that do not fit, or variables that are no object, are missing, or that nobody asked for.
     """
+    if bool(bytes(frame.variables)) is not variables:
+        raise WireViolation("variables that nobody asked for" if not variables else "no variables")
     try:
         value = restored(frame.value, _take_tags(frame.tags, budget), budget)
-        if not bytes(frame.variables):
+        if not variables:
             return value, None
-        variables = restored(frame.variables, _take_tags(frame.variable_tags, budget), budget)
+        kept = restored(frame.variables, _take_tags(frame.variable_tags, budget), budget)
     except values.ValueRefused as refused:
         if not refused.too_large:
             return run_error("wire_violation", f"the script's result was refused: {refused}")
         hint = "return a summary"
         return run_error("result_too_large", f"the script's result was refused: {refused}", hint=hint)
-    if type(variables) is not dict:
+    if type(kept) is not dict:
         raise WireViolation("variables that are no object")
-    return value, variables  # type: ignore[reportUnknownVariableType]
+    return value, kept  # type: ignore[reportUnknownVariableType]
 
 
 def _take_tags(raw: Raw, budget: ValueBudget) -> Tags | None:

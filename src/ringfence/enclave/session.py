@@ -112,6 +112,7 @@ class ScriptSession:
         self._recorded: dict[int, _Call] = {}
         self._failures: dict[int, CallFailure] = {}
         self._printed = Printed(limits)
+        self._keeps_variables = False
         self._started_at = time.time()
         self.deadline = Deadline(limits.timeout, self._on_deadline)
 
@@ -122,6 +123,7 @@ class ScriptSession:
             SandboxFault: the child could not close its jail, and never saw the script.
             asyncio.CancelledError: the caller was cancelled; the guest is dead and its calls are unwound.
         """
+        self._keeps_variables = request.keep_variables
         self._channel.attach(self)
         self.deadline.start()
         try:
@@ -339,7 +341,7 @@ class ScriptSession:
 
     def _ending(self, done: protocol.Done) -> Ending:
         try:
-            taken = take_done(done, self._limits.value)
+            taken = take_done(done, self._limits.value, variables=self._keeps_variables)
         except protocol.WireViolation as violation:
             return Ending(error=run_error("wire_violation", f"the guest broke the protocol: {violation}"))
         if isinstance(taken, ErrorInfo):
