@@ -20,7 +20,6 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "enclave.endings": ("tests/enclave/test_limits.py", "means something only where a guest dies"),
     "enclave.failures": ("tests/enclave/test_calls.py", "is what every handler's exception goes through"),
     "enclave.flight": _LIFE,
-    "enclave.results": ("tests/enclave/test_calls.py", "is what every run of a script leaves"),
     "enclave.facade": _LIFE,
     "enclave.modules": ("tests/enclave/test_guest_language.py", "is used there module by module"),
     "enclave.loops": _LIFE,

@@ -23,7 +23,7 @@ RUN_CODES: Final = frozenset(spec.run_code for spec in CODES.values())
 """Every code that `RunResult.error.code` can have."""
 
 _HOST_PATH: Final = re.compile(
-    r"(?:file://)?(?<![\w/])/(?:home|root|Users|usr|opt|var|tmp|etc|srv|mnt|media|proc|sys|dev|run|lib|lib64|bin|sbin|app"
+    r"(?:file://|(?<![\w/]))/(?:home|root|Users|usr|opt|var|tmp|etc|srv|mnt|media|proc|sys|dev|run|lib|lib64|bin|sbin|app"
     r"|workspace|private|nix|snap)(?:/[^\s'\"<>|:;,()\[\]{}]*)?|\b[A-Za-z]:\\[^\s'\"<>|;,()\[\]{}]*"
 )
 """Paths below the directories that systems and people keep their files in; other texts with slashes are data."""
