@@ -43,7 +43,7 @@ _ARGUMENTS: Final[tuple[Line, ...]] = (
 
 _RESULTS: Final[tuple[Line, ...]] = (
     ("T21", "src", "a date in a result is a date in the script; an exception in a result is no value"),
-    ("T22", "src", "keys that are no text are written by the value table or refused, and no code of the script runs"),
+    ("T22", "src", "keys that are no text are refused on both sides, and nobody's methods are asked for their text"),
     ("T23", "src", "a result beyond the size of a value is the tool's failure"),
     ("T25", "src", "a result with too many levels or members is the tool's failure, and the message names the limit"),
     ("T26", "src", "what a script does to a result does not reach the host's object"),
