@@ -185,8 +185,19 @@ def _module_attribute(subject: Subject, node: ast.Attribute, parent: ast.AST | N
             subject.findings.add("DYNAMIC_CODE", node, whole)
         elif base == "builtins":
             _builtin(subject, node, name)
-    elif name in vocabulary.DEEP_PIVOTS and base.partition(".")[0] in subject.facts.modules:
+    elif base.partition(".")[0] in subject.facts.modules:
+        _through_modules(subject, node, whole)
+
+
+def _through_modules(subject: Subject, node: ast.Attribute, whole: str) -> None:
+    """What is reached by going from module to module: `re.enum.sys`, `logging.io.open`."""
+    *_, owner, name = whole.split(".")
+    if name in vocabulary.DEEP_PIVOTS:
         subject.findings.add("MODULE_PIVOT", node, whole)
+    elif f"{owner}.{name}" in vocabulary.HOST_NAMES:
+        subject.findings.add("HOST_ACCESS", node, whole)
+    elif f"{owner}.{name}" in vocabulary.CODE_NAMES:
+        subject.findings.add("DYNAMIC_CODE", node, whole)
 
 
 def _builtin(subject: Subject, node: ast.Attribute, name: str) -> None:

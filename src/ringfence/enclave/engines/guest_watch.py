@@ -31,8 +31,8 @@ _FORBIDDEN_FAMILIES: Final = frozenset(
     "os subprocess socket ctypes marshal pickle gc cpython signal fcntl shutil tempfile glob sqlite3 resource".split()
 )
 
-OnViolation = Callable[[str, int], NoReturn]
-"""Ends the guest; is told what was done, and in which line."""
+OnViolation = Callable[[str, int | None], NoReturn]
+"""Ends the guest; is told what was done, and in which line where the script itself was running."""
 
 
 class Watch:
@@ -42,10 +42,10 @@ class Watch:
         self._on_violation = on_violation
         self._caller = sys._getframe  # pyright: ignore[reportPrivateUsage]  # the only way to whoever caused a report
         self._busy = False
-        self._ours = __file__.rpartition("/enclave/")[0] + "/"
         self._compilers = frozenset(
             module.__file__ for name in _COMPILERS if (module := sys.modules.get(name)) is not None
         )
+        self._ours = Watch.begin.__code__.co_filename.rpartition("enclave/")[0]
         self._library = (sys.modules["dataclasses"].__file__ or "").rpartition("/")[0] + "/"
 
     def begin(self) -> None:
@@ -53,40 +53,49 @@ class Watch:
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, args: tuple[Any, ...]) -> None:
-        if self._busy:  # asking for a frame is reported too
+        if self._busy:  # looking at frames is reported too
             return
-        in_code = event in _CODE
-        if not in_code and event not in _FORBIDDEN and event.partition(".")[0] not in _FORBIDDEN_FAMILIES:
+        if event not in _CODE and event not in _FORBIDDEN and event.partition(".")[0] not in _FORBIDDEN_FAMILIES:
             return
         self._busy = True
         try:
             frame: FrameType | None = self._caller(1)
-            if in_code:
-                frame = self._maker(frame)
-        finally:
+            if self._makes_code(frame) if event in _CODE else _is_script(frame):
+                self._on_violation(_said(event, args), _script_line(frame))
+        finally:  # where there is no stack left for this, what was reported fails with it
             self._busy = False
-        if frame is not None and frame.f_code.co_filename == FILENAME:
-            self._busy = True
-            self._on_violation(_said(event, args), frame.f_lineno)
 
-    def _maker(self, frame: FrameType | None) -> FrameType | None:
-        """The frame that wants code made: None when the library or a preloaded package wants it for itself.
+    def _makes_code(self, frame: FrameType | None) -> bool:
+        """Whether code is made that neither the library nor a preloaded package wants for itself.
 
-        What only carries a call (`ExitStack`, an executor, the event loop) is looked through, to the script behind it.
+        What only carries a call (`ExitStack`, an executor, the event loop) is looked through, to whoever is behind it.
         """
+        carried = False
         while frame is not None:
             name = frame.f_code.co_filename
             if name == FILENAME:
-                return frame
+                return True
             if name in self._compilers or name.startswith("<frozen ") or self._is_preloaded(name):
-                return None
+                return False
+            carried = carried or name.startswith(self._library)
             frame = frame.f_back
-        return None
+        return carried
 
     def _is_preloaded(self, name: str) -> bool:
         """Whether a file belongs to a package that the host asked for."""
-        inside = name.startswith((self._ours, self._library)) and "/site-packages/" not in name
-        return name.startswith("/") and not inside
+        library = name.startswith(self._library) and "/site-packages/" not in name
+        return name.startswith("/") and not library and not name.startswith(self._ours)
+
+
+def _is_script(frame: FrameType | None) -> bool:
+    return frame is not None and frame.f_code.co_filename == FILENAME
+
+
+def _script_line(frame: FrameType | None) -> int | None:
+    """Line of the innermost frame of the script."""
+    while frame is not None and frame.f_code.co_filename != FILENAME:
+        frame = frame.f_back
+    return None if frame is None else frame.f_lineno
 
 
 def _said(event: str, args: tuple[Any, ...]) -> str:

@@ -24,7 +24,7 @@ from typing import Any, Final, NoReturn
 from ringfence.enclave.check.findings import Found
 from ringfence.enclave.check.script import admit, as_found, report
 from ringfence.enclave.check.subject import Known
-from ringfence.enclave.engines import guest_bridge, guest_globals, guest_loop, guest_values, guest_world
+from ringfence.enclave.engines import guest_bridge, guest_globals, guest_loop, guest_values, guest_watch, guest_world
 from ringfence.enclave.engines.guest_wire import Channel, dumps
 from ringfence.enclave.guards import counting
 from ringfence.enclave.source import ENTRY, FILENAME, Rejected, compile_script
@@ -194,6 +194,8 @@ class _Run:
         self._traces = request["traces"]
         self._keeps = request["keep_variables"]
         self._fill_globals(request)
+        if request["rules"] in guest_watch.WATCHED:
+            guest_watch.Watch(self._end_violation).begin()
         try:
             exec(code, self._globals)  # noqa: S102 - defines one coroutine function; the jail is closed
             self._finish(self._loop.complete(_body(self._globals)()))
@@ -316,6 +318,10 @@ class _Run:
         """Called by an exhausted loop, whose frame is two below this one."""
         line = sys._getframe(2).f_lineno  # pyright: ignore[reportPrivateUsage]
         self._send_failure("iterations", "LoopLimit", what, line=line)
+
+    def _end_violation(self, what: str, line: int | None) -> NoReturn:
+        text = f"the script's security level does not allow this: {what}"
+        self._send_failure("violation", "ScriptViolation", text, line=line)
 
     def _waiting_line(self) -> int | None:
         for task in asyncio.all_tasks(self._loop):
