@@ -39,6 +39,7 @@ def test_the_document_of_a_success_is_complete() -> None:
         "error": None,
         "stats": {
             "tool_call_count": 2,
+            "global_call_count": 0,
             "duration": 1.5,
             "approval_wait": 1.0,
             "output_bytes": 3,
@@ -53,6 +54,7 @@ def test_the_document_of_a_success_is_complete() -> None:
                 "code": None,
                 "line": 1,
                 "duration": 0.25,
+                "flags": (),
                 "reason": None,
             }
         ],
@@ -163,7 +165,7 @@ def test_an_exception_of_the_script_is_told_with_its_class() -> None:
 def test_a_tools_own_exception_is_in_no_document() -> None:
     call = replace(BROKEN, cause=ValueError("secret"))
     (fields,) = report.document(failed(call), {})["calls"]
-    assert fields.keys() == {"call_id", "name", "status", "code", "line", "duration", "reason"}
+    assert fields.keys() == {"call_id", "name", "status", "code", "line", "duration", "flags", "reason"}
 
 
 def test_a_denied_run_says_why() -> None:

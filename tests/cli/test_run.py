@@ -86,6 +86,7 @@ def test_the_json_document_is_whole_and_alone_on_standard_output(tmp_path: Path)
         "error": None,
         "stats": {
             "tool_call_count": 2,
+            "global_call_count": 0,
             "duration": 0.0,
             "approval_wait": 0.0,
             "output_bytes": 3,
@@ -100,6 +101,7 @@ def test_the_json_document_is_whole_and_alone_on_standard_output(tmp_path: Path)
                 "code": None,
                 "line": 2,
                 "duration": 0.0,
+                "flags": [],
                 "reason": None,
             },
             {
@@ -109,6 +111,7 @@ def test_the_json_document_is_whole_and_alone_on_standard_output(tmp_path: Path)
                 "code": None,
                 "line": 3,
                 "duration": 0.0,
+                "flags": [],
                 "reason": "approved by approvals.toml:1 [[approve]]",
             },
         ],

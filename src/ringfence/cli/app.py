@@ -34,6 +34,10 @@ _TOOLS_HELP = (
     "NAME is a Tool, a Toolset or an iterable of tools. Without NAME: every tool of the module."
 )
 Tools = Annotated[str, typer.Option("--tools", metavar="MODULE[:NAME]", help=_TOOLS_HELP)]
+Level = Annotated[
+    str,
+    typer.Option("--level", metavar="LEVEL", help="Whose rules and limits: STRICT, SECURE, STANDARD or PERMISSIVE."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Write exactly one JSON document to standard output.")]
 
 
@@ -86,6 +90,7 @@ def _run(
     memory: Annotated[
         str, typer.Option("--memory", metavar="SIZE", help="Memory of the script, such as 256MB.")
     ] = "256MB",
+    level: Level = "STANDARD",
 ) -> int:
     """Run a script that calls tools. The script is jailed; its only way out is the tools."""
     from ringfence.cli.run import Options, run
@@ -101,8 +106,25 @@ def _run(
             timeout=timeout,
             max_tool_calls=max_tool_calls,
             memory=memory,
+            level=level,
         )
     )
+
+
+@app.command("check", epilog="Exit codes: 0 nothing refuses the script; 1 something does; 2 usage, or no sandbox.")
+def _check(
+    script: Annotated[str, typer.Argument(metavar="SCRIPT", help="Path of a Python script; - reads standard input.")],
+    tools: Annotated[
+        str | None,
+        typer.Option("--tools", metavar="MODULE[:NAME]", help="Tools that the script may call, as for run."),
+    ] = None,
+    level: Level = "STANDARD",
+    as_json: Json = False,
+) -> int:
+    """Say what is wrong with a script and which tools it may reach, without running any of it."""
+    from ringfence.cli.check import Options, check
+
+    return check(Options(script=script, tools=tools, level=level, json=as_json))
 
 
 @app.command(

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from rich.text import Text
 
@@ -22,13 +23,14 @@ from ringfence.cli.inputs import parse_inputs
 from ringfence.cli.interrupt import on_interrupt
 from ringfence.cli.load import AnyTool, argument_names, load_tools
 from ringfence.cli.prompt import Prompt
+from ringfence.cli.script import read_script
 from ringfence.cli.streams import MessageConsole, Results, results_only
 from ringfence.cli.terminal import controlling_terminal
 from ringfence.cli.text import brief, json_line
 from ringfence.enclave.facade import LEAST_MEMORY, Enclave
 from ringfence.enclave.results import RunResult
 from ringfence.errors import ConfigError, Refusal, ToolSandboxRequiredError
-from ringfence.limits import parse_count, parse_seconds, parse_size
+from ringfence.limits import SecurityLevel, parse_count, parse_seconds, parse_size
 from ringfence.sandbox.local_unsafe import local
 from ringfence.values import JSON
 
@@ -52,6 +54,8 @@ class Options:
     max_tool_calls: int | None
     memory: str
     """Size of the guest's memory, such as `256MB`."""
+    level: str
+    """Security level: rules of the check, and the limits that are not given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +95,7 @@ def _prepare(options: Options) -> _Job:
         sys.stderr.write("reading the script from the terminal; end it with Ctrl-D\n")
     _check_limits(options)
     inputs = parse_inputs(options.args)
-    source = _read_script(options.script)
+    source = read_script(options.script)
     tools = load_tools(options.tools)
     return _Job(options=options, source=source, inputs=inputs, tools=tools, decide=_decide(options.approve, tools))
 
@@ -111,20 +115,6 @@ def _check_limits(options: Options) -> None:
             check()
         except ConfigError as error:
             raise ConfigError(error.message, hint=f"write for example {example}") from None
-
-
-def _read_script(script: str) -> str:
-    try:
-        data = sys.stdin.buffer.read() if script == "-" else Path(script).read_bytes()
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        raise ConfigError(
-            f"the script {script!r}: {error.strerror}",
-            hint="give the path of a script, or - to read it from standard input",
-        ) from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"the script {script!r}, line {line}: not UTF-8 text", hint="save it as UTF-8") from None
 
 
 def _decide(approve: str, tools: Sequence[AnyTool]) -> Decide | None:
@@ -157,6 +147,7 @@ async def _execute(job: _Job, console: MessageConsole, results: Results) -> RunR
         timeout=options.timeout,
         max_tool_calls=options.max_tool_calls,
         memory_limit=options.memory,
+        security_level=cast("SecurityLevel", options.level),  # the enclave refuses what is none
     )
     asked = asyncio.Event()
 

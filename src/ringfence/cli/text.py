@@ -10,12 +10,10 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, time
-from decimal import Decimal
 from typing import Any, Final, cast
-from uuid import UUID
+
+from ringfence.enclave.table import TYPES, write
 
 _SUSPECT: Final = re.compile(r"[^ -~]")
 
@@ -71,19 +69,15 @@ def json_line(value: object) -> str:
 
 
 def plain(value: object) -> Any:
-    """Values of a script as JSON values: dates as ISO 8601, decimals and UUIDs as text, bytes as base64."""
+    """Values of a script as JSON values: those that JSON lacks as the texts of the value table."""
+    if isinstance(value, TYPES):
+        return write(value)[1]
     match value:
         case None | bool() | int() | float() | str():
             return value
         case Mapping():
             items = cast("Mapping[object, object]", value).items()
             return {str(key): plain(item) for key, item in items}
-        case bytes():
-            return b64encode(value).decode("ascii")
-        case datetime() | date() | time():
-            return value.isoformat()
-        case Decimal() | UUID():
-            return str(value)
         case Sequence():
             return [plain(item) for item in cast("Sequence[object]", value)]
         case _:

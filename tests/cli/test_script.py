@@ -1,0 +1,37 @@
+"""A script that the command line names (`cli.script`)."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from ringfence.cli.script import read_script
+from ringfence.errors import ConfigError
+
+
+def test_a_byte_order_mark_is_no_part_of_a_script(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_bytes(b"\xef\xbb\xbf1 + 1\n")
+    assert read_script(str(path)) == "1 + 1\n"
+
+
+def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("'é'".encode()), encoding="ascii"))
+    assert read_script("-") == "'é'"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "No such file or directory"), (b"1\n2 \xff\n", "line 2: not UTF-8 text")],
+)
+def test_what_cannot_be_read_is_named(tmp_path: Path, content: bytes | None, message: str) -> None:
+    path = tmp_path / "script.py"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ConfigError) as caught:
+        read_script(str(path))
+    assert caught.value.code == "bad_config"
+    assert message in caught.value.message
