@@ -289,7 +289,7 @@ def test_a_hundred_calls_are_counted_as_a_hundred(stage: Stage) -> None:
         pytest.param(", {'\\udc00': 1}", "surrogate", id="surrogate as key"),
         pytest.param(", {'a': lambda: 1}", "argument a: a value of type function is not data", id="function"),
         pytest.param(", {'a': object()}", "argument a: a value of type object is not data", id="object"),
-        pytest.param(", {'a': call_tool}", "argument a: a value of type method is not data", id="bridge"),
+        pytest.param(", {'a': call_tool}", "argument a: a value of type CallTool is not data", id="bridge"),
         pytest.param(", {'a': (n for n in [1])}", "argument a: a value of type generator is not data", id="generator"),
         pytest.param(", {'a': int}", "argument a: a value of type type is not data", id="class"),
         pytest.param(", {'a': 1j}", "argument a: a value of type complex is not data", id="complex"),
@@ -329,8 +329,8 @@ def test_an_uncaught_refusal_of_arguments_ends_the_run(stage: Stage, throw: str)
         ("{'a': 2 ** 53 + 1, 'b': -10 ** 40}", {"a": 2**53 + 1, "b": -(10**40)}),
         ("{'a': (1, 2), 'b': {3}, 'c': frozenset()}", {"a": [1, 2], "b": [3], "c": []}),
         ("{'__class__': 1, '__proto__': 2, 'constructor': 3, '': 4, 'a b': 5}", {"__class__": 1, "__proto__": 2, "constructor": 3, "": 4, "a b": 5}),
-        ("{'a': datetime.date(2026, 1, 2), 'b': datetime.datetime(2026, 1, 2, 3), 'c': datetime.timedelta(hours=1)}", {"a": "2026-01-02", "b": "2026-01-02T03:00:00", "c": 3600.0}),
-        ("{'a': decimal.Decimal('1.10'), 'b': b'hi', 'c': range(2), 'd': uuid.UUID(int=1)}", {"a": "1.10", "b": "aGk=", "c": [0, 1], "d": "00000000-0000-0000-0000-000000000001"}),
+        ("{'a': datetime.date(2026, 1, 2), 'b': datetime.datetime(2026, 1, 2, 3), 'c': datetime.timedelta(hours=1)}", {"a": date(2026, 1, 2), "b": datetime(2026, 1, 2, 3), "c": 3600.0}),
+        ("{'a': decimal.Decimal('1.10'), 'b': b'hi', 'c': range(2), 'd': uuid.UUID(int=1)}", {"a": Decimal("1.10"), "b": b"hi", "c": [0, 1], "d": UUID(int=1)}),
         ("collections.OrderedDict(b=1, a=2)", {"b": 1, "a": 2}),
         ("collections.ChainMap({'a': 1}, {'b': 2})", {"a": 1, "b": 2}),
         ("types.MappingProxyType({'a': {'b': collections.Counter('x')}})", {"a": {"b": {"x": 1}}}),
@@ -392,14 +392,14 @@ class Row(BaseModel):
         ((1, 2), [1, 2]),
         ({3}, [3]),
         ({"b": 1, "a": 2}, {"b": 1, "a": 2}),
-        (datetime(2026, 1, 2, 3, tzinfo=UTC), "2026-01-02T03:00:00Z"),
-        (date(2026, 1, 2), "2026-01-02"),
-        (Decimal("1.10"), "1.10"),
-        (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        (datetime(2026, 1, 2, 3, tzinfo=UTC), datetime(2026, 1, 2, 3, tzinfo=UTC)),
+        (date(2026, 1, 2), date(2026, 1, 2)),
+        (Decimal("1.10"), Decimal("1.10")),
+        (UUID(int=1), UUID(int=1)),
         (Level.HIGH, "high"),
-        (Point(1, date(2026, 1, 2)), {"x": 1, "at": "2026-01-02"}),
-        (Row(id=1, price=Decimal("2.50")), {"id": 1, "price": "2.50"}),
-        ([Row(id=1, price=Decimal(1))], [{"id": 1, "price": "1"}]),
+        (Point(1, date(2026, 1, 2)), {"x": 1, "at": date(2026, 1, 2)}),
+        (Row(id=1, price=Decimal("2.50")), {"id": 1, "price": Decimal("2.50")}),
+        ([Row(id=1, price=Decimal(1))], [{"id": 1, "price": Decimal(1)}]),
         ({"x": "eval('1')", "__class__": "x", "then": "y"}, {"x": "eval('1')", "__class__": "x", "then": "y"}),
         ("x" * 5_000_000, "x" * 5_000_000),
     ],
@@ -575,7 +575,7 @@ def test_without_throwing_success_and_failure_are_data(stage: Stage) -> None:
     ]
 
 
-@pytest.mark.parametrize("option", ["True", "0", "None", "''", "'false'", "[]", "{'throwOnError': False}"])
+@pytest.mark.parametrize("option", ["True", "0", "None", "''", "'false'", "[]", "5"])
 def test_only_the_boolean_false_turns_failures_into_data(stage: Stage, option: str) -> None:
     """T29, T30."""
     stage.tools["bad"] = failing(ValueError("broken"))
@@ -588,6 +588,7 @@ def test_only_the_boolean_false_turns_failures_into_data(stage: Stage, option: s
     [
         "call_tool('a', {}, False, 5)",
         "call_tool('a', {}, options=5)",
+        "call_tool('a', {}, {'throwOnError': False})",
         "call_tool()",
         "call_tool(name='a', arguments={})",
     ],

@@ -1,77 +1,78 @@
 """What a script finds of the host's `globals`: read-only data, and functions that run on the host.
 
 Runs inside the jail, standard library only. Built from nodes that `enclave.globals` describes; no object of the host is
-here, and the host has its own copy of everything, so that read-only is a courtesy to the script and no wall. Knows the
-bridge as something that calls functions by number. `python_unsafe` installs what `build` makes.
+here, and the host has its own copy of everything, so that read-only is a courtesy to the script and no wall. Knows
+nodes and values; the bridge only to hand it on. `python_unsafe` installs what `build` makes.
 """
 
 from __future__ import annotations
 
 import copy
+import difflib
 from collections.abc import Mapping
-from typing import Any, NoReturn, Protocol
+from typing import Any, Final, NoReturn
 
+from ringfence.enclave.engines.guest_bridge import Bridge
+from ringfence.enclave.engines.guest_names import AwaitedFunction, BlockingFunction, HostObject
 from ringfence.enclave.table import restore
 
 
-class Caller(Protocol):
-    """Who carries a call to the host (`guest_bridge.Bridge`)."""
-
-    def function(self, number: int, name: str, *, is_async: bool) -> Any:
-        """What the script calls."""
-        ...
-
-
-def build(nodes: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
+def build(nodes: Mapping[str, Any], bridge: Bridge) -> dict[str, Any]:
     """Name to what the script finds under it."""
-    return {name: _built(node, name, caller) for name, node in nodes.items()}
+    return {name: _built(node, name, bridge) for name, node in nodes.items()}
 
 
-def _built(node: Mapping[str, Any], path: str, caller: Caller) -> Any:
+def _built(node: Mapping[str, Any], path: str, bridge: Bridge) -> Any:
     match node["k"]:
         case "data":
-            tags = node.get("tags")
-            return frozen(restore(node["v"], tags) if tags else node["v"])
+            return frozen(restore(node["v"], node["tags"]) if node["tags"] else node["v"], path)
         case "function":
-            return caller.function(node["id"], node["name"], is_async=node["async"])
+            return (AwaitedFunction if node["async"] else BlockingFunction)(bridge, node["id"], node["name"])
         case "mapping":
-            return FrozenDict({key: _built(part, f"{path}.{key}", caller) for key, part in node["m"].items()})
+            return _frozen_dict({key: _built(part, f"{path}.{key}", bridge) for key, part in node["m"].items()}, path)
         case _:
-            return _object(path, {key: _built(part, f"{path}.{key}", caller) for key, part in node["m"].items()})
+            return HostObject(path, {key: _built(part, f"{path}.{key}", bridge) for key, part in node["m"].items()})
 
 
-def frozen(value: Any) -> Any:
-    """The same data, read-only to any depth."""
+def frozen(value: Any, name: str) -> Any:
+    """The same data, read-only to any depth. `name`: of the global, for messages."""
     if type(value) is dict:
-        return FrozenDict({key: frozen(child) for key, child in value.items()})  # type: ignore[reportUnknownVariableType]
+        return _frozen_dict({key: frozen(child, name) for key, child in value.items()}, name)  # type: ignore[reportUnknownVariableType]
     if type(value) is list:
-        return FrozenList(frozen(child) for child in value)  # type: ignore[reportUnknownVariableType]
+        made = FrozenList(frozen(child, name) for child in value)  # type: ignore[reportUnknownVariableType]
+        _LIST_NAME.__set__(made, name)
+        return made
     return value
 
 
-def _read_only(self: object, *_: object, **__: object) -> NoReturn:
-    kind = "dict" if isinstance(self, dict) else "list"
-    raise TypeError(f"globals are read-only; change a copy: copy.deepcopy(...), or {kind}(...) for the top of it")
+def _frozen_dict(members: dict[str, Any], name: str) -> FrozenDict:
+    made = FrozenDict(members)
+    _DICT_NAME.__set__(made, name)
+    return made
+
+
+def _read_only(self: Any, *_: object, **__: object) -> NoReturn:
+    slot, way = (_DICT_NAME, "dict") if isinstance(self, FrozenDict) else (_LIST_NAME, "list")
+    name = slot.__get__(self)
+    raise TypeError(f"{name} is read-only; change a copy: {way}(...) of this part, or copy.deepcopy({name})")
 
 
 class FrozenDict(dict[str, Any]):
     """A dictionary that can be read by key and by attribute. Methods of dictionaries hide keys of their names."""
 
-    __slots__ = ()
-    __setitem__ = __delitem__ = __ior__ = _read_only  # type: ignore[assignment]
+    __slots__ = ("name",)
+
+    __setitem__ = __delitem__ = __ior__ = __setattr__ = __delattr__ = _read_only  # type: ignore[assignment]
     clear = pop = popitem = setdefault = update = _read_only  # type: ignore[assignment]
 
     def __getattr__(self, name: str) -> Any:
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"there is no {name!r} here; it has {', '.join(self) or 'nothing'}") from None
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        _read_only(self)
-
-    def __delattr__(self, name: str) -> NoReturn:
-        _read_only(self)
+            own = _DICT_NAME.__get__(self)
+            close = difflib.get_close_matches(name, self, n=1)
+            hint = f". Did you mean {close[0]!r}?" if close else f"; there is {', '.join(self) or 'nothing'}"
+            raise AttributeError(f"{own} has no {name!r} here{hint}") from None
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self]
@@ -82,12 +83,16 @@ class FrozenDict(dict[str, Any]):
     def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
         return {key: copy.deepcopy(child, memo) for key, child in self.items()}
 
+    def __reduce_ex__(self, protocol: object) -> Any:
+        return dict, (dict(self),)
+
 
 class FrozenList(list[Any]):
     """A list that can only be read. A slice of it is an ordinary list."""
 
-    __slots__ = ()
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _read_only  # type: ignore[assignment]
+    __slots__ = ("name",)
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = __setattr__ = __delattr__ = _read_only  # type: ignore[assignment]
     append = clear = extend = insert = pop = remove = reverse = sort = _read_only  # type: ignore[assignment]
 
     def __copy__(self) -> list[Any]:
@@ -96,32 +101,11 @@ class FrozenList(list[Any]):
     def __deepcopy__(self, memo: dict[int, Any]) -> list[Any]:
         return [copy.deepcopy(child, memo) for child in self]
 
+    def __reduce_ex__(self, protocol: object) -> Any:
+        return list, (list(self),)
 
-def _object(name: str, members: Mapping[str, Any]) -> Any:
-    """An object of the host's as its public attributes and methods, each of which can only be read.
 
-    The members are behind a function of a class made for it: an instance has nothing else to reach.
-    """
-
-    class HostObject:
-        __slots__ = ()
-
-        def __getattribute__(self, wanted: str) -> Any:
-            try:
-                return members[wanted]
-            except KeyError:
-                known = ", ".join(members) or "nothing"
-                raise AttributeError(f"{name} has no attribute {wanted!r}; it has {known}") from None
-
-        def __setattr__(self, wanted: str, value: object) -> NoReturn:
-            raise AttributeError(f"{name} cannot be changed")
-
-        __delattr__ = __setattr__  # type: ignore[assignment]
-
-        def __dir__(self) -> list[str]:
-            return list(members)
-
-        def __repr__(self) -> str:
-            return f"<global {name}: {', '.join(members)}>"
-
-    return HostObject()
+# kept here and not in the classes, where the slot would hide a key of its name
+_DICT_NAME: Final[Any] = FrozenDict.__dict__["name"]
+_LIST_NAME: Final[Any] = FrozenList.__dict__["name"]
+del FrozenDict.name, FrozenList.name  # type: ignore[reportAttributeAccessIssue]

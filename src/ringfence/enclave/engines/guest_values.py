@@ -1,30 +1,34 @@
 """From a script's values to JSON text, with the place of the first value that is not data.
 
 Runs inside the jail, standard library only. The fast path is the C encoder; only its hook and the keys of objects
-need Python. Knows nothing of calls or frames.
+need Python. Values of the kinds that `enclave.table` holds are rare: the hook stops at the first one, and the value is
+walked, so that text and tags come from one look at it. Knows nothing of calls or frames.
 """
 
 from __future__ import annotations
 
-import base64
 import collections
 import dataclasses
 import datetime
-import decimal
 import enum
 import fractions
 import json
 import math
+import re
+import sys
 import types
-import uuid
 from collections import abc
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, NoReturn, cast
 
-from ringfence.enclave.engines.guest_wire import dumps
+from ringfence.enclave import table
 
 MAX_STEPS: Final = 2_000_000
 _CONTAINERS: Final = (dict, list, tuple)
+_ITERABLES: Final = (set, frozenset, abc.KeysView, abc.ValuesView, range, collections.deque)
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"')
+
+Path = list[str | int]
 
 
 class NotData(Exception):
@@ -37,131 +41,81 @@ class NotData(Exception):
         self.value = value
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
 class Encoded:
     """A value as it leaves the script."""
 
-    text: str
-    """JSON."""
-    tags: dict[str, list[list[str | int]]] | None
-    """Which of its texts stand for dates and the like: kind to paths; None where there are none."""
+    __slots__ = ("paths", "size", "tags", "text")
 
-    def member(self, name: str = "tags") -> str:
+    def __init__(self, text: str, size: int, tags: str = "", paths: dict[str, list[Path]] | None = None) -> None:
+        self.text = text
+        """JSON."""
+        self.size = size
+        """Bytes of it, and of the tags."""
+        self.tags = tags
+        """Which of its texts stand for dates and the like, as JSON; `""` for none."""
+        self.paths = paths
+        """The same: kind to paths."""
+
+    def member(self, name: str) -> str:
         """The tags as a member of a frame, after a comma; nothing where there are none."""
-        return f',"{name}":{dumps(self.tags)}' if self.tags else ""
+        return f',"{name}":{self.tags}' if self.tags else ""
 
 
-class _Sightings:
-    """Whether the encoder met a value that is tagged: most values hold none, and are not walked again."""
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How large one value may be. The host checks the same; here it is found out earlier, and said better."""
 
-    met = False
+    size: int
+    """Bytes of JSON, tags included."""
+    nodes: int
+    """Values inside, itself included."""
+    depth: int
+    """Containers inside containers."""
+    members: int | None
+    """Of one object."""
 
+    def excess(self, made: Encoded) -> str | None:
+        """By what it is too large at a glance: `5000 bytes of JSON, more than 4096`. None: by nothing."""
+        if made.size > self.size:
+            return f"{made.size} bytes of JSON, more than {self.size}"
+        if made.tags and structure(made.tags, self.nodes) > self.nodes:
+            return "too many dates, decimals, ids and bytes; send some of them as text"
+        return None
 
-def encode(value: object, *, any_keys: bool = False) -> Encoded:
-    """JSON text with its tags. Sets and tuples become lists, models and dataclasses objects, dates ISO text, Decimal and UUID text,
-    bytes base64 text. `any_keys`: keys that are numbers, None, dates or ids become text, since `{row["id"]: total}` is
-    what scripts return.
+    def admits(self, made: Encoded) -> bool:
+        """Whether the host would take it, by every limit."""
+        if self.excess(made) is not None:
+            return False
+        most = self.nodes if self.members is None else self.members
+        text = made.text
+        if text.count("[") + text.count("{") <= self.depth and text.count(":") <= most:
+            return structure(text, self.nodes) <= self.nodes
+        return self._holds(json.loads(text), most)
 
-    Raises:
-        NotData: NaN, infinity, a lone surrogate, a cycle, keys that are not text, functions, classes, generators,
-            coroutines, files, and objects of other classes.
-    """
-    if not _plain_keys(value):
-        if not any_keys:
-            raise _locate(value)
-        value = _with_text_keys(value)
-    _Sightings.met = False
-    try:
-        text = "".join(_encode(value, 0))
-    except _Refused as refused:
-        raise _locate(value, refused) from None
-    except (ValueError, TypeError, RecursionError):
-        raise _locate(value) from None
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise _locate(value) from None
-    return Encoded(text, _tags(value) if _Sightings.met else None)
-
-
-def _tags(value: object) -> dict[str, list[list[str | int]]]:
-    """Paths of everything that is restored on the other side, by kind."""
-    found: dict[str, list[list[str | int]]] = {}
-    stack: list[tuple[Any, tuple[str | int, ...]]] = [(value, ())]
-    while stack:
-        item, path = stack.pop()
-        if (kind := _kind(item)) is not None:
-            found.setdefault(kind, []).append(list(path))
-        elif isinstance(item, dict):
-            stack.extend((child, (*path, key)) for key, child in item.items())  # type: ignore[reportUnknownVariableType]
-        elif isinstance(item, (list, tuple)):
-            stack.extend((child, (*path, at)) for at, child in enumerate(item))  # type: ignore[reportUnknownVariableType]
-        elif item is not None and not isinstance(item, (str, int, float)):
-            stack.append((_convert(item), path))
-    return found
-
-
-def _kind(item: object) -> str | None:
-    """Which kind of the value table it is, if JSON lacks it and the other side restores it."""
-    match item:
-        case datetime.datetime():
-            return "datetime"
-        case datetime.date():
-            return "date"
-        case datetime.time():
-            return "time"
-        case decimal.Decimal():
-            return "decimal"
-        case uuid.UUID():
-            return "uuid"
-        case bytes() | bytearray():
-            return "bytes"
-        case _:
-            return None
+    def _holds(self, value: Any, most: int) -> bool:
+        level, nodes = [value], 1
+        for _ in range(self.depth + 1):
+            inner: list[Any] = []
+            for item in level:
+                if isinstance(item, dict):
+                    if len(item) > most:  # pyright: ignore[reportUnknownArgumentType]
+                        return False
+                    inner.extend(item.values())  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+                elif isinstance(item, list):
+                    inner.extend(item)  # pyright: ignore[reportUnknownArgumentType]
+            nodes += len(inner)
+            if not inner or nodes > self.nodes:
+                break
+            level = inner
+        else:
+            return False
+        return nodes <= self.nodes
 
 
-def _with_text_keys(value: object) -> object:
-    """Numbers, booleans and None become what `json.dumps` writes; dates, ids and the like, their text as values."""
-    try:
-        return _rekey(value, "", {})
-    except RecursionError:
-        raise NotData("", "contains itself, or is nested too deeply") from None
-
-
-def _rekey(item: Any, path: str, made: dict[int, Any]) -> Any:
-    """`made`: what was converted already, by identity, so that what is shared stays shared."""
-    number = id(item)
-    if not isinstance(item, _CONTAINERS):
-        return item
-    if number in made:
-        return made[number]
-    children: Any
-    if isinstance(item, dict):
-        children = {}
-        for key, child in item.items():  # type: ignore[reportUnknownVariableType]
-            text = _key_text(key, path)
-            if text in children:
-                raise NotData(path, f"two object keys become the text {text!r}; use keys that differ as text")
-            children[text] = _rekey(child, f"{path}.{text}" if path else text, made)
-    else:
-        children = [_rekey(child, f"{path}[{at}]", made) for at, child in enumerate(item)]  # type: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    made[number] = children
-    return children
-
-
-def _key_text(key: Any, path: str) -> str:
-    if isinstance(key, str):
-        return key
-    if isinstance(key, enum.Enum) and not isinstance(key, int):
-        return _key_text(key.value, path)
-    if key is None or isinstance(key, (int, float)):
-        if (reason := _scalar_problem(key)) is not None:
-            raise NotData(path, f"an object key is {reason}")
-        return json.dumps(key)
-    if isinstance(key, (datetime.date, datetime.time, decimal.Decimal, uuid.UUID, fractions.Fraction)):
-        return str(_convert(key))
-    raise NotData(path, f"an object key is of type {type(key).__name__}, not text; use str(key)")
+def structure(text: str, most: int) -> int:
+    """How many values JSON text holds at most; exactly that where it looks like more than `most`."""
+    found = text.count(",") + text.count("[") + text.count("{") + 1
+    return found if found <= most else structure(_STRING.sub("", text), sys.maxsize)
 
 
 class _Refused(Exception):
@@ -170,43 +124,134 @@ class _Refused(Exception):
         self.value = value
 
 
+class _Tagged(Exception):
+    """There is a value of one of the table's kinds."""
+
+
+class _OddKeys(Exception):
+    """An object has keys that are not text."""
+
+
+def encode(value: object, *, any_keys: bool = False) -> Encoded:
+    """JSON text with its tags. Sets, tuples and arrays become lists, dataclasses objects, members of enumerations their
+    values, what the value table calls a kind its text.
+
+    `any_keys`: keys that are numbers, None, dates or ids become text, since `{row["id"]: total}` is what scripts return.
+
+    Raises:
+        NotData: NaN, infinity, a lone surrogate, a cycle, keys that are not text, functions, classes, generators,
+            coroutines, files, and objects of other classes.
+    """
+    try:
+        return _encoded(value)
+    except _OddKeys:
+        if not any_keys:
+            raise _locate(value) from None
+    return _encoded(_with_text_keys(value))
+
+
+def _encoded(value: object) -> Encoded:
+    if not _plain_keys(value):
+        raise _OddKeys
+    try:
+        text = "".join(_encode(value, 0))
+    except _Tagged:
+        return _with_tags(value)
+    except _Refused as refused:
+        raise _locate(value, refused) from None
+    except (ValueError, TypeError, RecursionError):
+        raise _locate(value) from None
+    if text.isascii():
+        return Encoded(text, len(text))
+    try:
+        return Encoded(text, len(text.encode()))
+    except UnicodeEncodeError:
+        raise _locate(value) from None
+
+
+def _with_tags(value: object) -> Encoded:
+    paths: dict[str, list[Path]] = {}
+    try:
+        plain = _plain(value, [], paths)
+    except _Refused as refused:
+        raise _locate(value, refused) from None
+    except (ValueError, TypeError, RecursionError):
+        raise _locate(value) from None
+    made = _encoded(plain)
+    tags = "".join(_encode(paths, 0))
+    return Encoded(made.text, made.size + len(tags.encode()), tags, paths)
+
+
+def _plain(item: Any, path: Path, paths: dict[str, list[Path]]) -> Any:
+    """The value in JSON's own types. `path`: to it; `paths`: what was found, by kind."""
+    if item is None or isinstance(item, (str, int, float)):
+        return item
+    if isinstance(item, dict):
+        members: dict[str, Any] = {}
+        for key, child in item.items():  # pyright: ignore[reportUnknownVariableType]
+            if not isinstance(key, str):
+                raise _OddKeys
+            path.append(key)
+            members[key] = _plain(child, path, paths)
+            path.pop()
+        return members
+    if isinstance(item, (list, tuple)):
+        items: list[Any] = []
+        for child in item:  # pyright: ignore[reportUnknownVariableType]
+            path.append(len(items))
+            items.append(_plain(child, path, paths))
+            path.pop()
+        return items
+    if isinstance(item, table.TYPES):
+        kind, text = table.write(item)
+        paths.setdefault(kind, []).append(path.copy())
+        return text
+    return _plain(_convert(item), path, paths)
+
+
+# what JSON does not have
+
+
+def _hook(value: Any) -> Any:
+    """Called by the encoder for what it does not know."""
+    if isinstance(value, table.TYPES):
+        raise _Tagged
+    made = _convert(value)
+    if not _plain_keys(made):
+        raise _OddKeys
+    return made
+
+
 def _convert(value: Any) -> Any:
-    """The encoder's hook for what JSON does not have."""
-    if isinstance(value, (set, frozenset, abc.KeysView, abc.ValuesView, range, collections.deque)):
-        return list(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    match value:
-        case abc.ItemsView():
-            return [list(pair) for pair in value]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        case decimal.Decimal() if not value.is_finite():
-            raise _Refused(value)
-        case datetime.datetime() | datetime.date() | datetime.time():
-            _Sightings.met = True
-            return value.isoformat()
-        case decimal.Decimal() | uuid.UUID():
-            _Sightings.met = True
-            return str(value)
-        case fractions.Fraction():
-            return str(value)
-        case datetime.timedelta():
-            return value.total_seconds()
-        case bytes() | bytearray():
-            _Sightings.met = True
-            return base64.urlsafe_b64encode(value).decode()
-        case enum.Enum():
-            return value.value
-        case types.MappingProxyType():
-            return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        case _:
-            raise _Refused(value)
+    """One step towards JSON's own types. Looks at the class and not at what the value says its class is."""
+    kind: Any = cast("Any", type(value))
+    if issubclass(kind, _ITERABLES):
+        return list(value)
+    if issubclass(kind, abc.ItemsView):
+        return [list(pair) for pair in value]
+    if issubclass(kind, datetime.timedelta):
+        return value.total_seconds()
+    if issubclass(kind, fractions.Fraction):
+        return str(value)
+    if issubclass(kind, enum.Enum):
+        return value.value
+    if issubclass(kind, types.MappingProxyType):
+        return dict(value)
+    if dataclasses.is_dataclass(kind):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(kind)}
+    if kind.__module__ == "numpy" and hasattr(kind, "tolist") and value.dtype.kind not in "mM":
+        return value.tolist()  # arrays and their numbers; its dates become numbers there
+    raise _Refused(value)
 
 
 _encoder: Any = json.encoder  # its C half is not in the type stubs
 # the C encoder itself, made once: JSONEncoder makes one per call. No markers: a cycle ends as a RecursionError
 _encode: Final[Callable[[object, int], Iterable[str]]] = _encoder.c_make_encoder(
-    None, _convert, json.encoder.encode_basestring, None, ":", ",", False, False, False
+    None, _hook, json.encoder.encode_basestring, None, ":", ",", False, False, False
 )
+
+
+# keys
 
 
 def _plain_keys(value: object) -> bool:
@@ -237,47 +282,135 @@ def _is_flat(value: dict[Any, Any]) -> bool:
     return True
 
 
+def _with_text_keys(value: object) -> object:
+    """Numbers, booleans and None become what `json.dumps` writes; dates, ids and the like, their text as values."""
+    try:
+        return _rekey(value, "", {})
+    except RecursionError:
+        raise NotData("", "contains itself, or is nested too deeply") from None
+
+
+def _rekey(item: Any, path: str, made: dict[int, Any]) -> Any:
+    """`made`: what was converted already, by identity, so that what is shared stays shared."""
+    if item is None or isinstance(item, (str, int, float, *table.TYPES)):
+        return item
+    number = id(item)
+    if number in made:
+        return made[number][1]
+    children: Any
+    if isinstance(item, dict):
+        children = {}
+        for key, child in item.items():  # type: ignore[reportUnknownVariableType]
+            text = _key_text(key, path)
+            if text in children:
+                raise NotData(path, f"two object keys become the text {text!r}; use keys that differ as text")
+            children[text] = _rekey(child, f"{path}.{text}" if path else text, made)
+    elif isinstance(item, (list, tuple)):
+        children = [_rekey(child, f"{path}[{at}]", made) for at, child in enumerate(item)]  # type: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    else:
+        try:
+            children = _rekey(_convert(item), path, made)
+        except _Refused:
+            return item  # the encoder will say so
+    made[number] = item, children  # the item too, so that its number stays its own
+    return children
+
+
+def _key_text(key: Any, path: str) -> str:
+    if isinstance(key, str):
+        return key
+    if key is None or isinstance(key, (int, float)):
+        if (reason := _scalar_problem(key)) is not None:
+            raise NotData(path, f"an object key is {reason}")
+        return json.dumps(key)
+    if isinstance(key, table.TYPES) and not isinstance(key, (bytes, bytearray)):
+        try:
+            return table.write(key)[1]
+        except table.Unwritable as error:
+            raise NotData(path, f"an object key: {error}") from None
+    if isinstance(key, (enum.Enum, fractions.Fraction)) or type(key).__module__ == "numpy":
+        return _key_text(_converted_key(key, path), path)
+    raise _odd_key(key, path)
+
+
+def _converted_key(key: object, path: str) -> Any:
+    try:
+        return _convert(key)
+    except _Refused:
+        raise _odd_key(key, path) from None
+
+
+def _odd_key(key: object, path: str) -> NotData:
+    return NotData(path, f"an object key is of type {type(key).__name__}, not text; use str(key)")
+
+
+# what is wrong
+
+
 def _locate(value: object, refused: _Refused | None = None) -> NotData:
     """Walk slowly to the first offender, for its path."""
     stack: list[tuple[Any, str, tuple[int, ...]]] = [(value, "", ())]
-    children: list[tuple[Any, str, tuple[int, ...]]]
     steps = 0
     while stack and steps < MAX_STEPS:
         item, path, above = stack.pop()
         steps += 1
         if id(item) in above:
             return NotData(path, "contains itself")
-        if (reason := _scalar_problem(item)) is not None:
-            return NotData(path, reason, item)
         if len(above) > 500:
             return NotData(path[:200], "is nested too deeply")
+        try:
+            children = _children(item, path)
+        except NotData as error:
+            return error
         inner = (*above, id(item))
-        if isinstance(item, dict):
-            for key in item:  # type: ignore[reportUnknownVariableType]
-                if not isinstance(key, str):
-                    kind = type(key).__name__  # type: ignore[reportUnknownArgumentType]
-                    return NotData(path, f"an object key is of type {kind}, not text; use str(key)")
-                if (reason := _scalar_problem(key)) is not None:
-                    return NotData(path, f"an object key is {reason}")
-            children = [(child, f"{path}.{key}" if path else str(key), inner) for key, child in item.items()]  # type: ignore[reportUnknownVariableType]
-        elif isinstance(item, (list, tuple)):
-            children = [(child, f"{path}[{at}]", inner) for at, child in enumerate(item)]  # type: ignore[reportUnknownVariableType]
-        elif item is None or isinstance(item, (str, int, float)):
-            continue
-        else:
-            try:
-                children = [(_convert(item), path, inner)]
-            except _Refused:
-                return NotData(path, f"a value of type {type(item).__name__} is not data", item)
-        stack.extend(reversed(children))
+        stack.extend((child, place, inner) for child, place in reversed(children))
     if refused is not None:
         return NotData("", f"a value of type {type(refused.value).__name__} is not data", refused.value)
     return NotData("", "is too large or too deep to leave the script")
 
 
+def _children(item: Any, path: str) -> list[tuple[Any, str]]:
+    """What is inside a value, with the places.
+
+    Raises:
+        NotData: it is itself the offender.
+    """
+    if (reason := _scalar_problem(item)) is not None:
+        raise NotData(path, reason, item)
+    if item is None or isinstance(item, (str, int, float)):
+        return []
+    if isinstance(item, dict):
+        for key in item:  # type: ignore[reportUnknownVariableType]
+            if not isinstance(key, str):
+                raise _odd_key(key, path)  # type: ignore[reportUnknownArgumentType]
+            if (reason := _scalar_problem(key)) is not None:
+                raise NotData(path, f"an object key is {reason}")
+        return [(child, f"{path}.{key}" if path else key) for key, child in item.items()]  # type: ignore[reportUnknownVariableType]
+    if isinstance(item, (list, tuple)):
+        return [(child, f"{path}[{at}]") for at, child in enumerate(item)]  # type: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(item, table.TYPES):
+        try:
+            table.write(item)
+        except table.Unwritable as error:
+            raise NotData(path, str(error), item) from None
+        return []
+    try:
+        return [(_convert(item), path)]
+    except _Refused:
+        _refuse(item, path)
+
+
+def _refuse(item: object, path: str) -> NoReturn:
+    kind = type(item)
+    fix = "; use .to_dict() or .tolist()" if kind.__module__.partition(".")[0] == "pandas" else ""
+    raise NotData(path, f"a value of type {kind.__name__} is not data{fix}", item)
+
+
 def _scalar_problem(item: object) -> str | None:
     if isinstance(item, float) and not math.isfinite(item):
         return f"{item!r} is not a finite number"
+    if isinstance(item, int) and item.bit_length() > 14_000 and abs(item) >= 10**table.MOST_DIGITS:
+        return f"a whole number of more than {table.MOST_DIGITS} digits"
     if isinstance(item, str):
         try:
             item.encode()

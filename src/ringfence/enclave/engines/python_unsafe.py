@@ -24,7 +24,16 @@ from typing import Any, Final, NoReturn
 from ringfence.enclave.check.findings import Found
 from ringfence.enclave.check.script import admit, as_found, report
 from ringfence.enclave.check.subject import Known
-from ringfence.enclave.engines import guest_bridge, guest_globals, guest_loop, guest_values, guest_watch, guest_world
+from ringfence.enclave.engines import (
+    guest_bridge,
+    guest_errors,
+    guest_globals,
+    guest_loop,
+    guest_names,
+    guest_values,
+    guest_variables,
+    guest_world,
+)
 from ringfence.enclave.engines.guest_wire import Channel, dumps
 from ringfence.enclave.guards import counting
 from ringfence.enclave.source import ENTRY, FILENAME, Rejected, compile_script
@@ -153,6 +162,7 @@ class _Run:
         self._traces = True
         self._keeps = False
         self._given: frozenset[str] = frozenset()
+        self._bounds = self._bridge.bounds
         asyncio.run = self._asyncio_run  # type: ignore[assignment]
         asyncio.runners.run = self._asyncio_run  # type: ignore[assignment]
         asyncio.Runner = asyncio.runners.Runner = functools.partial(_Runner, self._loop)  # type: ignore[misc]
@@ -172,7 +182,7 @@ class _Run:
         scratch: dict[str, Any] = {
             **self._globals,
             "call_tool": None,
-            "tools": guest_bridge.namespace(self._bridge, "tools", {"x": "x"}),
+            "tools": guest_names.namespace(self._bridge, "tools", {"x": "x"}),
         }
         known = Known(namespaces={"tools": {}})
         exec(self._compile(_REHEARSAL, "STANDARD", known), scratch)  # noqa: S102 - our own text
@@ -183,7 +193,12 @@ class _Run:
     def execute(self, request: dict[str, Any]) -> NoReturn:
         self._sources.begin(request["clock"], request["seed"])
         self.channel.on_frame = self._bridge.on_frame
-        self._bridge.max_bytes = request["max_value"]
+        self._bridge.bounds = self._bounds = guest_values.Bounds(
+            size=request["max_value"],
+            nodes=request["max_nodes"],
+            depth=request["max_depth"],
+            members=request["max_members"],
+        )
         known = _known(request)
         if request["mode"] == "check":
             self._check(request["source"], request["rules"], known)
@@ -194,8 +209,6 @@ class _Run:
         self._traces = request["traces"]
         self._keeps = request["keep_variables"]
         self._fill_globals(request)
-        if request["rules"] in guest_watch.WATCHED:
-            guest_watch.Watch(self._end_violation).begin()
         try:
             exec(code, self._globals)  # noqa: S102 - defines one coroutine function; the jail is closed
             self._finish(self._loop.complete(_body(self._globals)()))
@@ -222,20 +235,19 @@ class _Run:
         self.channel.end(dumps({"t": "checked", "findings": findings, "reach": reach}))
 
     def _fill_globals(self, request: dict[str, Any]) -> None:
-        """The names that the host gives. Session variables come first, since they may hide nothing else."""
-        names = self._globals
-        names.update(_restored(request, "variables"))
+        """The names that the host gives, and the script's own from an earlier run."""
         given: dict[str, Any] = {
-            "call_tool": self._bridge.call_tool,
+            "call_tool": guest_names.CallTool(self._bridge),
             "inputs": _restored(request, "inputs"),
-            "ToolError": guest_bridge.ToolError,
-            "GlobalFunctionError": guest_bridge.GlobalFunctionError,
+            "ToolError": guest_errors.ToolError,
+            "GlobalFunctionError": guest_errors.GlobalFunctionError,
             **guest_globals.build(request["globals"], self._bridge),
         }
         for name, methods in request["namespaces"].items():
-            given[name] = guest_bridge.namespace(self._bridge, name, methods)
-        self._given = frozenset((*names.keys() - request["variables"].keys(), *given))
-        names.update(given)
+            given[name] = guest_names.namespace(self._bridge, name, methods)
+        self._globals.update(given)
+        self._given = frozenset(self._globals)
+        self._globals.update(_restored(request, "variables"))
 
     def _asyncio_run(self, main: Coroutine[Any, Any, Any], **_: object) -> Any:
         if not asyncio.iscoroutine(main):
@@ -257,33 +269,14 @@ class _Run:
                 text = f"{place} is the coroutine {name}(), which was never awaited"
                 self._send_failure("unawaited", "UnawaitedCall", text)
             self._send_failure("value", "ResultError", f"{place}: {error.reason}")
-        if len(made.text) > self._bridge.max_bytes:
-            message = f"the script's result has {len(made.text)} bytes of JSON, more than {self._bridge.max_bytes}"
-            self._send_failure("large", "ResultError", message)
-        kept = self._variables() if self._keeps else ""
-        self.channel.end(f'{{"t":"done","value":{made.text}{made.member()}{kept}}}')
-
-    def _variables(self) -> str:
-        """The script's own names that hold data, as members of the last frame; what does not fit is left out."""
-        texts: list[str] = []
-        tags: dict[str, list[list[str | int]]] = {}
-        room = self._bridge.max_bytes
-        for name, value in self._globals.items():
-            if name.startswith(("_", ".")) or name in self._given:
-                continue
-            try:
-                made = guest_values.encode(value)
-            except guest_values.NotData:
-                continue
-            text = f"{dumps(name)}:{made.text}"
-            room -= len(text) + 1
-            if room < 0:
-                break
-            texts.append(text)
-            for kind, paths in (made.tags or {}).items():
-                tags.setdefault(kind, []).extend([name, *path] for path in paths)
-        kept = guest_values.Encoded(f"{{{','.join(texts)}}}", tags or None)
-        return f',"variables":{kept.text}{kept.member("variable_tags")}'
+        if (excess := self._bounds.excess(made)) is not None:
+            self._send_failure("large", "ResultError", f"the script's result has {excess}")
+        parts = f'"value":{made.text}{made.member("tags")}'
+        if self._keeps:
+            room = self._bounds.size - made.size
+            kept = guest_variables.keep(self._globals, self._given, self._bounds, room)
+            parts += f',"variables":{kept.text}{kept.member("variable_tags")}'
+        self.channel.end(f'{{"t":"done",{parts}}}')
 
     def _fail_unawaited(self, name: str, line: int) -> NoReturn:
         self._send_failure(
@@ -311,17 +304,13 @@ class _Run:
             _message(error),
             line=_line(error) or _line(raised),
             trace=_trace(raised) if self._traces else None,
-            call=error.call_id if isinstance(error, guest_bridge.CallError) else None,
+            call=error.call_id if isinstance(error, guest_errors.CallError) else None,
         )
 
     def _end_loops(self, what: str) -> NoReturn:
         """Called by an exhausted loop, whose frame is two below this one."""
         line = sys._getframe(2).f_lineno  # pyright: ignore[reportPrivateUsage]
         self._send_failure("iterations", "LoopLimit", what, line=line)
-
-    def _end_violation(self, what: str, line: int | None) -> NoReturn:
-        text = f"the script's security level does not allow this: {what}"
-        self._send_failure("violation", "ScriptViolation", text, line=line)
 
     def _waiting_line(self) -> int | None:
         for task in asyncio.all_tasks(self._loop):
@@ -339,7 +328,7 @@ def _first(error: BaseException) -> BaseException:
     """The exception that a task group's group is about: a failed call if there is one, else the first."""
     while type(error) is ExceptionGroup or type(error) is BaseExceptionGroup:
         inside: tuple[BaseException, ...] = error.exceptions  # type: ignore[reportUnknownMemberType]
-        error = min(inside, key=lambda one: not isinstance(one, guest_bridge.CallError))
+        error = min(inside, key=lambda one: not isinstance(one, guest_errors.CallError))
     return error  # type: ignore[reportUnknownVariableType]
 
 

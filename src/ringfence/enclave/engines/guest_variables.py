@@ -1,0 +1,64 @@
+"""Session variables: what the host wants to know of a script's top level when the script has ended.
+
+Runs inside the jail, standard library only. Kept is what is data under a name of the script's own; anything else is
+left out without a word, since a script has functions, classes and modules at its top level as well. Knows names and
+values; `python_unsafe` sends the result.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from ringfence.enclave.engines.guest_values import Bounds, Encoded, NotData, Path, encode, structure
+from ringfence.enclave.engines.guest_wire import dumps
+
+
+def keep(names: Mapping[str, object], given: Collection[str], bounds: Bounds, room: int) -> Encoded:
+    """An object of the names that hold data, in the order in which the script made them.
+
+    What does not fit is left out, each for itself: the same names always lead to the same object.
+
+    Args:
+        given: names that the host gave, and that are no variables.
+        room: bytes that there are for all of them, names and tags included.
+    """
+    parts: list[str] = []
+    paths: dict[str, list[Path]] = {}
+    each = replace(bounds, depth=bounds.depth - 1)
+    nodes, steps = bounds.nodes, bounds.nodes
+    for name, value in list(names.items()):
+        if len(parts) == bounds.members:
+            break
+        if name in given or not _is_own(name):
+            continue
+        made = _encoded(value)
+        if made is None or not each.admits(made):
+            continue
+        label = dumps(name)
+        found = [path for kind in (made.paths or {}).values() for path in kind]
+        own_nodes, own_steps = structure(made.text, nodes), sum(len(path) + 2 for path in found)
+        cost = made.size + (len(found) + 1) * (len(label) + 1) + 1
+        if cost > room or own_nodes > nodes or own_steps > steps:
+            continue
+        room, nodes, steps = room - cost, nodes - own_nodes, steps - own_steps
+        parts.append(f"{label}:{made.text}")
+        for kind, own in (made.paths or {}).items():
+            paths.setdefault(kind, []).extend([name, *path] for path in own)
+    text = f"{{{','.join(parts)}}}"
+    return Encoded(text, len(text), dumps(paths) if paths else "", paths)
+
+
+def _is_own(name: object) -> bool:
+    """Whether a script can find it again, and means others to."""
+    return isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+
+
+def _encoded(value: object) -> Encoded | None:
+    try:
+        return encode(value)
+    except NotData:
+        return None
+    except Exception:  # noqa: BLE001 - an object of the script's own raises when it is looked at: it is no data
+        return None
