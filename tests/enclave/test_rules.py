@@ -8,6 +8,7 @@ import pytest
 
 from ringfence.enclave.rules import GROUPS, RULED, RULES, TEXT, Level, Rule
 from ringfence.limits import LEVELS, RunLimits
+from tests.architecture.source import ROOT
 
 ORDER = {"error": 2, "warning": 1, "allowed": 0}
 
@@ -36,4 +37,14 @@ def test_a_level_without_rules_allows_everything() -> None:
 def test_text_limits_widen_with_the_levels_and_stay_within_the_hosts_own() -> None:
     rows = [(one.size, one.line, one.lines, one.nesting, one.operators) for one in TEXT.values()]
     assert rows == sorted(rows)
-    assert TEXT["PERMISSIVE"].size <= RunLimits(timeout=1, max_tool_calls=1, max_global_calls=1, max_iterations=1).source
+    assert (
+        TEXT["PERMISSIVE"].size <= RunLimits(timeout=1, max_tool_calls=1, max_global_calls=1, max_iterations=1).source
+    )
+
+
+def test_every_rule_is_looked_for_somewhere() -> None:
+    enclave = ROOT / "src" / "ringfence" / "enclave"
+    text = "".join(
+        file.read_text(encoding="utf-8") for file in (*(enclave / "check").glob("*.py"), enclave / "source.py")
+    )
+    assert [code for code in RULES if f'"{code}"' not in text] == []

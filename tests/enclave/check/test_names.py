@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.enclave.check.kit import codes, places
+from ringfence.enclave.check.script import rules
+from ringfence.enclave.source import parse
+from tests.enclave.check.kit import KNOWN, codes, places
 
 DUNDERS = [
     "().__class__",
@@ -167,10 +169,6 @@ def test_places_are_the_users() -> None:
 
 
 def test_an_unknown_name_comes_with_the_nearest_one_or_the_missing_import() -> None:
-    from ringfence.enclave.check.script import rules
-    from ringfence.enclave.source import parse
-    from tests.enclave.check.kit import KNOWN
-
     found = rules(parse("total = 1\ntotl\njson.dumps(1)\nzzzz"), "STANDARD", KNOWN)
     assert [one.fix for one in found] == [
         "did you mean total?",
@@ -182,3 +180,12 @@ def test_an_unknown_name_comes_with_the_nearest_one_or_the_missing_import() -> N
 def test_after_a_star_import_nothing_is_said_about_unknown_names() -> None:
     assert codes("from math import *\nsqrt(2)", "STANDARD") == []
     assert codes("from math import *\nsqrt(2)") == ["STAR_IMPORT"]
+
+
+def test_a_namespace_has_its_tools_and_nothing_else() -> None:
+    found = rules(parse("await mail.lst()\nm = mail\nm.fetch\nmail.list, tools.get"), "STANDARD", KNOWN)
+    assert [(one.code, one.line, one.severity, one.fix) for one in found] == [
+        ("UNKNOWN_TOOL_NAME", 1, "warning", "did you mean mail.list?"),
+        ("UNKNOWN_TOOL_NAME", 3, "warning", "mail has list, send"),
+    ]
+    assert codes("for mail in []:\n    print(mail.subject)", "STANDARD") == ["REBOUND_NAME"]

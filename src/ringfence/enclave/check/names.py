@@ -18,6 +18,8 @@ from ringfence.enclave.check.findings import Placed
 from ringfence.enclave.check.subject import Subject
 
 _MANGLED: Final = re.compile(r"_[A-Z]\w*?__\w+")
+_SHOWN: Final = 20
+"""Tools in a fix."""
 _SELF: Final = frozenset({"self", "cls", "mcs"})
 
 
@@ -131,6 +133,9 @@ def _suggestion(subject: Subject, name: str) -> str | None:
 
 def _attribute(subject: Subject, node: ast.Attribute, parent: ast.AST | None, place: Place) -> None:
     name = node.attr
+    space = subject.namespace(node.value)
+    if space is not None:
+        _tool(subject, node, space)
     if is_dunder(name):
         if name == "__del__":
             subject.findings.add("FINALIZER", node, name)
@@ -147,6 +152,15 @@ def _attribute(subject: Subject, node: ast.Attribute, parent: ast.AST | None, pl
     if mangled is not None and mangled not in subject.facts.private:
         subject.findings.add("PRIVATE_OF_CLASS", node, mangled)
     _module_attribute(subject, node, parent)
+
+
+def _tool(subject: Subject, node: ast.Attribute, space: str) -> None:
+    """A member of a namespace: its tools are all that it has."""
+    methods = subject.known.namespaces[space]
+    if node.attr not in methods and not is_dunder(node.attr):
+        close = difflib.get_close_matches(node.attr, methods, n=1)
+        fix = f"did you mean {space}.{close[0]}?" if close else f"{space} has {', '.join(list(methods)[:_SHOWN])}"
+        subject.findings.add("UNKNOWN_TOOL_NAME", node, f"{space}.{node.attr}", fix)
 
 
 def _may_read(node: ast.Attribute, parent: ast.AST | None) -> bool:
