@@ -32,6 +32,7 @@ from ringfence.enclave.engines import (
     guest_names,
     guest_values,
     guest_variables,
+    guest_watch,
     guest_world,
 )
 from ringfence.enclave.engines.guest_wire import Channel, dumps
@@ -209,6 +210,8 @@ class _Run:
         self._traces = request["traces"]
         self._keeps = request["keep_variables"]
         self._fill_globals(request)
+        if request["rules"] in guest_watch.WATCHED:
+            guest_watch.Watch(self._end_violation).begin()
         try:
             exec(code, self._globals)  # noqa: S102 - defines one coroutine function; the jail is closed
             self._finish(self._loop.complete(_body(self._globals)()))
@@ -311,6 +314,10 @@ class _Run:
         """Called by an exhausted loop, whose frame is two below this one."""
         line = sys._getframe(2).f_lineno  # pyright: ignore[reportPrivateUsage]
         self._send_failure("iterations", "LoopLimit", what, line=line)
+
+    def _end_violation(self, what: str, line: int | None) -> NoReturn:
+        text = f"the script's security level does not allow this: {what}"
+        self._send_failure("violation", "ScriptViolation", text, line=line)
 
     def _waiting_line(self) -> int | None:
         for task in asyncio.all_tasks(self._loop):
