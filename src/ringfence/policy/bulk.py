@@ -1,0 +1,75 @@
+"""Whether arguments ask for everything at once.
+
+Judged are the parsed arguments, never their text: `{"limit": 10, "id": 12345}` asks for ten (enclave catalogue, I7).
+Walks without recursion, in time linear in the arguments, which the caller has bounded. `policy.sequences` calls it.
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from ringfence.policy.words import are_adjacent, words
+
+MANY: Final = 1_000
+"""A `limit` or page size from here on is one (I6: four digits)."""
+EXCESSIVE: Final = 10_000
+"""Beyond it the fields whose names mean other things too are one (K3, EXCESSIVE_LIMIT)."""
+_PAGES: Final = frozenset({("page", "size"), ("pagesize",), ("per", "page")})
+_COUNTS: Final = frozenset({("count",), ("max",), ("top",), ("size",), ("take",)})
+_LONGEST_KEY: Final = 128
+"""Characters of a key that is looked at."""
+
+
+def asks_for_all(arguments: Mapping[str, Any]) -> bool:
+    """Whether anything in the arguments does away with a bound.
+
+    A `"*"` as a value, list item or key; a `limit` or page size of at least `MANY`; a `count`, `max`, `top`, `size` or
+    `take` over `EXCESSIVE`, as a number or as text; a flag `no_limit` or `unlimited` that is set, or the value
+    `"no_limit"`.
+    """
+    stack: list[Any] = [arguments]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Mapping):
+            for key, value in cast("Mapping[Any, Any]", item).items():
+                if _is_wide(str(key), value):
+                    return True
+                stack.append(value)
+        elif isinstance(item, list | tuple):
+            stack.extend(cast("list[Any]", item))
+        elif type(item) is str and len(item) <= len("no_limit") and _says_all(item):
+            return True
+    return False
+
+
+def _says_all(text: str) -> bool:
+    return text == "*" or text.lower().replace("_", "").replace("-", "") == "nolimit"
+
+
+def _is_wide(key: str, value: object) -> bool:
+    if key == "*":
+        return True
+    number = _number(value)
+    if number is None or (number < MANY and number != 1) or len(key) > _LONGEST_KEY:
+        return False
+    found = words(key)
+    if are_adjacent(found, "no", "limit") or "nolimit" in found or "unlimited" in found:
+        return True
+    if "limit" in found or found in _PAGES:
+        return number >= MANY
+    return found in _COUNTS and number > EXCESSIVE
+
+
+def _number(value: object) -> float | int | None:
+    """A number, also as text, of any length; a flag that is set is 1."""
+    if type(value) is int or type(value) is float:
+        return value
+    if value is True:
+        return 1
+    if type(value) is str:
+        if value.isascii() and value.isdigit():
+            return int(value[:20])  # more digits say nothing else
+        return 1 if len(value) < 5 and value.lower() in ("true", "yes") else None
+    return None
