@@ -1,4 +1,5 @@
-"""Writes the parts of the documentation that are made from the source: errors, modules, limits, rules, the gate's picture.
+"""Writes the parts of the documentation that are made from the source: errors, modules, limits, rules, values, the
+gate's picture.
 
 `make docs` runs it; tests/docs/test_generated.py fails when its result differs from what is in the repository.
 """
@@ -11,8 +12,9 @@ from pathlib import Path
 from textwrap import fill
 
 from ringfence.enclave.check import vocabulary
-from ringfence.enclave.engines.guest_world import MODULES
+from ringfence.enclave.modules import MODULES
 from ringfence.enclave.rules import GROUPS, RULED, TEXT, Rule
+from ringfence.enclave.table import REFUSED, ROWS
 from ringfence.errors import CODES, Family
 from ringfence.gate.machine import picture
 from ringfence.limits import LEVELS
@@ -138,6 +140,59 @@ def listed(title: str, values: Iterable[str]) -> str:
     return f"\n{title}: {', '.join(f'`{value}`' for value in sorted(values))}.\n"
 
 
+VALUES_HEAD = """# Values
+
+What crosses between a script and the host, both ways: arguments and results of tools, of functions in `globals`, `inputs`,
+the data in `globals`, session variables and `result.value`. Everything is a copy; no object is shared.
+
+A value is JSON text on its way. Six kinds that JSON lacks cross as texts, with tags beside the value that say which
+texts stand for which kind; the other side turns these back. Governed tools (`tools=`) get the JSON form, because their
+own schema says what each argument is. What a tool's result contract publishes is that form as well.
+
+The text of a tagged value has to be one of its kind, and its path has to exist: a script's process that says otherwise
+has broken the protocol (`SANDBOX_CRASHED`). Dates keep their offset and lose the name of their zone.
+
+One value has at most 5 MiB of JSON, 1,000,000 values inside it, and the depth and members per object of the security level
+(`max_value_depth`, `max_value_members`). A value that appears twice is copied twice.
+"""
+
+VALUES_TAIL = """
+## In arguments, results and variables
+
+* Arguments of a tool are an object whose keys are text. Arguments of a function in `globals` are positional and named.
+* The keys of a script's result may be numbers, booleans, `None`, dates, ids or members of an `Enum`: they become text
+  (`{1: "a"}` arrives as `{"1": "a"}`), and two that become the same text are refused.
+* Variables (`run(..., variables=...)`) are the script's own top-level names that hold data. Functions, classes, modules,
+  instances of other classes, names that begin with `_`, names of the host's, and objects whose keys are not text are left
+  out; so is what no longer fits into 5 MiB together with the result. Tuples and sets come back as lists, dataclass
+  instances as dictionaries.
+* Data in `globals` can be read by key and by attribute (`context["user"]`, `context.user`), and changed by nobody, at any
+  depth: `copy.deepcopy(context)` is an ordinary value. Where a key has the name of a method of `dict` (`items`, `keys`,
+  `get`), the attribute is the method, and the key is read as `context["items"]`.
+* Arrays and numbers of numpy leave a script as lists and numbers. Frames and series of pandas have to be converted first
+  (`.to_dict()`, `.tolist()`).
+
+This page is written by `make docs` from `ringfence.enclave.table`.
+"""
+
+
+def values_page() -> str:
+    """The whole page."""
+    parts = [
+        VALUES_HEAD,
+        "\n## What crosses\n\n",
+        "| value | crosses as | a Python script gets | a JavaScript script gets | a handler, a function, `result` get |\n",
+        f"|{'---|' * 5}\n",
+    ]
+    for one in ROWS:
+        cells = (one.value, one.wire, one.script or "–", one.javascript or "–", one.host or "–")
+        parts.append(f"| {' | '.join(cell(text) for text in cells)} |\n")
+    parts.append("\n## What does not\n\nThe error names the place (`items[3].price`).\n\n| value | why |\n|---|---|\n")
+    parts += [f"| {cell(one.value)} | {cell(one.wire)} |\n" for one in REFUSED]
+    parts.append(VALUES_TAIL)
+    return "".join(parts)
+
+
 def with_block(page: Path, **blocks: str) -> str:
     """The page with each block between its two marks replaced."""
     text = page.read_text(encoding="utf-8")
@@ -172,6 +227,7 @@ def pages() -> dict[Path, str]:
     return {
         ROOT / "docs" / "errors.md": errors_page(),
         ROOT / "docs" / "rules.md": rules_page(),
+        ROOT / "docs" / "values.md": values_page(),
         architecture: with_block(architecture, gate=fenced("mermaid", picture())),
         jail: with_block(jail, modules=module_names(), levels=level_table()),
     }
