@@ -13,6 +13,10 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "enclave.engines.guest_values": _GUEST,
     "enclave.engines.guest_wire": _GUEST,
     "enclave.engines.guest_world": _GUEST,
+    "enclave.engines.guest_modules": (
+        "tests/enclave/test_preload.py",
+        "runs in the jail only, so it is driven from outside",
+    ),
     "enclave.engines.python_unsafe": _GUEST,
     "enclave.channel": ("tests/attacks/test_python_attacks.py", "is there for guests that attack it"),
     "enclave.session": ("tests/enclave/test_limits.py", "means something only with a guest on its other side"),

@@ -11,6 +11,7 @@ from collections import deque
 from typing import Final
 
 from ringfence.enclave.channel import Channel, Resident
+from ringfence.enclave.supplies import supplies
 from ringfence.errors import SandboxFault
 from ringfence.sandbox.jail.plan import JailPlan
 from ringfence.sandbox.jail.supervise import Zygote
@@ -74,7 +75,7 @@ class Pool:
             if self._zygote is None or not self._zygote.alive:
                 if self._zygote is not None:
                     await self._zygote.aclose()
-                self._zygote = await Zygote.start(self._plan, self._engine)
+                self._zygote = await Zygote.start(self._plan, self._engine, supplies=supplies(self._preload))
             return self._zygote
 
     def _refill_later(self) -> None:

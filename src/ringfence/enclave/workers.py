@@ -11,6 +11,7 @@ import threading
 
 from ringfence.enclave.loops import LoopThread
 from ringfence.enclave.pool import Pool
+from ringfence.enclave.supplies import installed
 from ringfence.errors import ConfigError
 from ringfence.sandbox.jail.plan import JailPlan
 
@@ -22,7 +23,7 @@ class Workers:
         self, plan: JailPlan, engine: str, *, frame_limit: int, waiting: int, preload: tuple[str, ...] = ()
     ) -> None:
         self._plan = plan
-        self._preload = preload
+        self._preload = installed(preload)
         self._engine = engine
         self._frame_limit = frame_limit
         self._waiting = waiting

@@ -7,7 +7,12 @@ import pytest
 from ringfence.sandbox.jail import wire
 
 MESSAGES: tuple[wire.Message, ...] = (
-    wire.Start(plan={"tier": "lsm", "resources": [{"name": "CPU"}]}, engine="module:prepare,serve", roots=("/a", "/b")),
+    wire.Start(
+        plan={"tier": "lsm", "resources": [{"name": "CPU"}]},
+        engine="module:prepare,serve",
+        roots=("/a", "/b"),
+        supplies={"preload": ["x"], "zones": "/z"},
+    ),
     wire.Fork(id=1),
     wire.Kill(id=2),
     wire.Ready(steps=("descriptors", "seccomp")),

@@ -1,9 +1,8 @@
 """What a script finds around it: modules, clock, randomness, ids, printing. Everything else is absent or refused.
 
-Runs inside the jail, standard library only. `preload` runs once, before the jail closes, and imports every module
-that scripts may use, because afterwards nothing can be opened. `install` runs once per child. Time, randomness and
-ids come from the host's frame, so that a replayed script sees the same ones. Nothing here is the wall: that is the
-kernel's.
+Runs inside the jail, standard library only. `furnish` runs once, in the zygote, `enter` once per child. Time,
+randomness and ids come from the host's frame, so that a replayed script sees the same ones. Modules are imported by
+`guest_modules`. Nothing here is the wall: that is the kernel's.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import builtins
 import concurrent.futures
 import concurrent.futures.thread
 import datetime
-import importlib
 import io
 import os
 import random
@@ -23,64 +21,17 @@ import traceback
 import uuid
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.abc import MetaPathFinder
-from types import FrameType, ModuleType
-from typing import Any, Final, NoReturn, cast
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType
+from typing import Any, Final, NoReturn
 
+from ringfence.enclave.engines.guest_modules import Imports
 from ringfence.enclave.engines.guest_wire import Channel
 from ringfence.enclave.guards import HIDDEN
-from ringfence.enclave.modules import AMBIENT, MODULES
 from ringfence.enclave.source import FILENAME
 
 TOP: Final = "<module>"
 """Name of a script's top level in tracebacks."""
-
-_HELPERS: Final = (
-    "_strptime _pydatetime encodings.ascii encodings.cp1252 encodings.idna encodings.latin_1 encodings.punycode "
-    "encodings.utf_16 encodings.utf_16_be encodings.utf_16_le encodings.utf_32 encodings.utf_32_be encodings.utf_32_le "
-    "encodings.utf_7 encodings.utf_8_sig encodings.raw_unicode_escape "
-    "encodings.unicode_escape encodings.rot_13 encodings.hex_codec encodings.base64_codec encodings.iso8859_15 encodings.cp437 "
-    "asyncio.taskgroups asyncio.timeouts asyncio.runners concurrent.futures.thread linecache tokenize"
-).split()
-"""What those modules import when they are used."""
-
-
-def preload() -> None:
-    """Import everything that scripts may use, and as little else: every page of it is paid for in every fork."""
-    sys.modules["ssl"] = cast("ModuleType", None)  # asyncio takes it if it is there; scripts have no sockets
-    # what asks for it here repairs locks and reseeds; one thread has no such locks, and the host gives the seed
-    os.register_at_fork = _no_fork_handlers  # type: ignore[assignment]
-    for name in (*MODULES, *_HELPERS):
-        try:
-            importlib.import_module(name)
-        except ModuleNotFoundError:  # a helper that this Python does not have
-            if name in MODULES:
-                raise
-    _warm_tracebacks()
-
-
-def _no_fork_handlers(**_: object) -> None:
-    pass
-
-
-def _warm_tracebacks() -> None:
-    """Warm what formatting a traceback needs."""
-    try:
-        raise ValueError
-    except ValueError as error:
-        importlib.import_module("traceback").format_exception(error)
-
-
-class _Imports(MetaPathFinder):
-    """Asked last: says what there is."""
-
-    def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: object = None) -> NoReturn:
-        if fullname in AMBIENT:
-            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
-        names = ", ".join(sorted({name.partition(".")[0] for name in MODULES}))
-        text = f"No module named {fullname!r}. Scripts have these modules: {names}. For anything else, call a tool"
-        raise ModuleNotFoundError(text, name=fullname)
 
 
 class _Printed(io.TextIOBase):
@@ -162,21 +113,26 @@ class Sources:
     """Where a script's time, randomness and ids come from. Built once in the zygote, set by each run's frame."""
 
     def __init__(self) -> None:
-        self.offset = 0
+        self._offset = 0
         """Nanoseconds between the kernel's monotonic clock and the script's time."""
+        self._fixed: int | None = None
+        """The instant at which the script's time stands still."""
         self.ids = random.Random(0)  # noqa: S311 - nothing secret: the host must be able to repeat it
 
-    def begin(self, clock: int, seed: str) -> None:
+    def begin(self, clock: int, seed: str, *, frozen: bool = False) -> None:
         """`clock` is the host's time in nanoseconds since the epoch, `seed` hexadecimal text."""
-        self.offset = clock - time.monotonic_ns()
+        self._offset = clock - time.monotonic_ns()
+        self._fixed = clock if frozen else None
         self.ids.seed(seed + "ids")
         random.seed(seed)
+        if "numpy.random" in sys.modules:
+            sys.modules["numpy.random"].seed([self.ids.getrandbits(32) for _ in range(4)])
 
     def now_ns(self) -> int:
-        return self.offset + time.monotonic_ns()
+        return self._offset + time.monotonic_ns() if self._fixed is None else self._fixed
 
     def now(self) -> float:
-        return (self.offset + time.monotonic_ns()) / 1e9
+        return self.now_ns() / 1e9
 
 
 def furnish() -> Sources:
@@ -197,7 +153,7 @@ def furnish() -> Sources:
 
 def enter(channel: Channel) -> None:
     """In a child: what is printed goes to the host, and imports that find nothing say what there is."""
-    sys.meta_path.append(_Imports())
+    sys.meta_path.append(Imports())
     for name in [name for name in sys.modules if name.partition(".")[0] == "ringfence"]:
         del sys.modules[name]  # no business of a script's, and its paths are the host's
     sleep = time.sleep

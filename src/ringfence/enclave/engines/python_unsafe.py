@@ -29,6 +29,7 @@ from ringfence.enclave.engines import (
     guest_errors,
     guest_globals,
     guest_loop,
+    guest_modules,
     guest_names,
     guest_values,
     guest_variables,
@@ -79,9 +80,9 @@ def _run(fd: int) -> _Run:
     return _Run(Channel(fd), guest_world.furnish())
 
 
-def prepare() -> None:
+def prepare(*, names: list[str], folders: list[str], zones: str) -> None:
     """Import what scripts may use, while files can still be opened, and furnish their world."""
-    guest_world.preload()
+    guest_modules.preload(names, folders, zones)
     _run(CHANNEL)
 
 
@@ -107,7 +108,8 @@ def _compiler(module: ast.Module, flags: int) -> CodeType:
 
 def _known(request: dict[str, Any]) -> Known:
     """The names that this run gives its script."""
-    modules = [name for name in sys.modules if name.partition(".")[0] not in _OURS]
+    needed = request["mode"] == "check" or request["rules"] in guest_watch.WATCHED
+    modules = [name for name in sys.modules if name.partition(".")[0] not in _OURS] if needed else ()
     return Known(namespaces=request["namespaces"], names={*request["globals"], *request["variables"]}, modules=modules)
 
 
@@ -192,7 +194,7 @@ class _Run:
         self._bridge.rehearse()
 
     def execute(self, request: dict[str, Any]) -> NoReturn:
-        self._sources.begin(request["clock"], request["seed"])
+        self._sources.begin(request["clock"], request["seed"], frozen=request["frozen"])
         self.channel.on_frame = self._bridge.on_frame
         self._bridge.bounds = self._bounds = guest_values.Bounds(
             size=request["max_value"],

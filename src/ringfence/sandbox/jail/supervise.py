@@ -14,9 +14,9 @@ import itertools
 import socket
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from ringfence.errors import SandboxFault
 from ringfence.sandbox.jail import wire
@@ -121,16 +121,23 @@ class Zygote:
 
     @classmethod
     async def start(
-        cls, plan: JailPlan, engine: str, *, roots: tuple[str, ...] = (), ready_timeout: float = 10.0
+        cls,
+        plan: JailPlan,
+        engine: str,
+        *,
+        roots: tuple[str, ...] = (),
+        supplies: Mapping[str, Any] | None = None,
+        ready_timeout: float = 30.0,
     ) -> Zygote:
         """Launch, jail and warm up.
 
         Args:
             plan: what to enforce.
-            engine: `module:prepare,serve`. `prepare()` runs once, before the walls close, and imports all that a guest
-                may use; `serve(fd)` runs in each child, inside the closed jail, with the channel.
+            engine: `module:prepare,serve`. `prepare(**supplies)` runs once, before the walls close, and imports all
+                that a guest may use; `serve(fd)` runs in each child, inside the closed jail, with the channel.
             roots: directories to import the engine from, besides the standard library and ringfence.
-            ready_timeout: seconds.
+            supplies: what `prepare` is told, as JSON.
+            ready_timeout: seconds. 0.3 are usual, and 1.5 with pandas.
 
         Raises:
             SandboxFault: `sandbox_unavailable`, naming the step that failed; what the launcher said about it is in
@@ -138,7 +145,7 @@ class Zygote:
         """
         zygote = cls(spawn(), asyncio.get_running_loop())
         try:
-            zygote._send(wire.Start(plan=plan.to_json(), engine=engine, roots=roots))
+            zygote._send(wire.Start(plan=plan.to_json(), engine=engine, roots=roots, supplies=dict(supplies or {})))
             async with asyncio.timeout(ready_timeout):
                 await zygote._ready
         except TimeoutError:

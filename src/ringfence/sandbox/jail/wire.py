@@ -27,6 +27,8 @@ class Start:
     """`module:prepare,serve`."""
     roots: tuple[str, ...]
     """Directories to import the engine from, besides the standard library and ringfence."""
+    supplies: dict[str, Any]
+    """Keyword arguments of the engine's `prepare`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

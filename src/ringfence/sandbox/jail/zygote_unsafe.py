@@ -23,7 +23,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, NoReturn
 
-from ringfence.sandbox.jail import child_unsafe, kernel_unsafe, landlock_unsafe, seccomp, wire
+from ringfence.sandbox.jail import child_unsafe, forget, kernel_unsafe, landlock_unsafe, seccomp, wire
 from ringfence.sandbox.jail.plan import JailPlan, ZygoteStep
 from ringfence.sandbox.jail.syscalls import Machine
 
@@ -62,6 +62,7 @@ class Launch:
         self.machine: Machine = self.plan.machine
         self.engine = start.engine
         self.roots = start.roots
+        self.supplies = start.supplies
         self.serve: Callable[[int], None] | None = None
         self.woken = -1
         self.steps: dict[ZygoteStep, Callable[[], None]] = {
@@ -113,18 +114,19 @@ class Launch:
         prepare, _, serve = names.partition(",")
         sys.path.extend(self.roots)
         engine = importlib.import_module(module)
-        getattr(engine, prepare)()
+        getattr(engine, prepare)(**self.supplies)
         self.serve = getattr(engine, serve)
+        if len(os.listdir("/proc/self/task")) > 1:  # a fork has one thread, and the locks that the others held
+            raise RuntimeError("a module that was imported has started threads")
 
     def scrub(self) -> None:
         """What a guest need not know of the host's files, and memory that children will share."""
         sys.argv[:] = [""]
         sys.orig_argv[:] = [""]
         self.roots = ()
-        sys.path.clear()
-        sys.path_importer_cache.clear()
+        self.supplies.clear()
+        forget.forget(forget.folders())
         sys.meta_path[:] = [importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImporter]
-        sys.executable = ""
         kernel_unsafe.clear_environment()
         gc.collect()
         gc.freeze()
