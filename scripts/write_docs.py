@@ -12,8 +12,9 @@ from pathlib import Path
 from textwrap import fill
 
 from ringfence.enclave.check import vocabulary
+from ringfence.enclave.check.text_limits import TEXT
 from ringfence.enclave.modules import MODULES
-from ringfence.enclave.rules import GROUPS, RULED, TEXT, Rule
+from ringfence.enclave.rules import GROUPS, RULED, Rule
 from ringfence.enclave.table import REFUSED, ROWS
 from ringfence.errors import CODES, Family
 from ringfence.gate.machine import picture

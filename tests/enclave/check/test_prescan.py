@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from ringfence.enclave.check.prescan import is_confusable, prescan
-from ringfence.enclave.rules import RULED, TEXT
+from ringfence.enclave.check.text_limits import TEXT
+from ringfence.enclave.rules import RULED
 
 
 def codes(source: str, level: str = "STANDARD", severity: str = "error") -> list[str]:

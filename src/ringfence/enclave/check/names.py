@@ -127,7 +127,7 @@ def _suggestion(subject: Subject, name: str) -> str | None:
     if name in vocabulary.ALL_MODULES:
         return f"write import {name}"
     there = sorted({*subject.facts.bound, *subject.ambient, *vocabulary.BUILTINS})
-    close = difflib.get_close_matches(name, there, n=1)
+    close = difflib.get_close_matches(name, there, n=1, cutoff=0.75)
     return f"did you mean {close[0]}?" if close else None
 
 

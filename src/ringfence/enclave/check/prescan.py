@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ringfence.enclave.check.findings import Findings, Found
-from ringfence.enclave.rules import TEXT, TextLimits
+from ringfence.enclave.check.text_limits import TEXT, TextLimits
 
 # Every alternative begins with one literal character, so the engine skips to the next candidate by itself.
 _TOKEN: Final = re.compile(

@@ -1,8 +1,8 @@
 """The second look at STRICT and SECURE: what the script's own frames do at run time, whatever the check has seen.
 
 Python reports compiling, executing, imports, frames, files and processes to audit hooks, which nothing can remove.
-Whether a report is about the script is told by the file of the code that caused it: the library compiles for its own
-purposes (named tuples, dataclasses, type hints), and those files are listed. A violation ends the guest; no exception
+Whether a report is about the script is told by the frame that caused it: the library compiles for its own purposes
+(named tuples, dataclasses, type hints), and those modules are listed. A violation ends the guest; no exception
 is raised that a script could catch. Advice like the check, since the guest owns its process. Runs inside the jail,
 standard library only; `python_unsafe` begins it after the script is compiled.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any, Final, NoReturn
 
 from ringfence.enclave.source import FILENAME
@@ -42,11 +42,16 @@ class Watch:
         self._on_violation = on_violation
         self._caller = sys._getframe  # pyright: ignore[reportPrivateUsage]  # the only way to whoever caused a report
         self._busy = False
-        self._compilers = frozenset(
-            module.__file__ for name in _COMPILERS if (module := sys.modules.get(name)) is not None
-        )
-        self._ours = Watch.begin.__code__.co_filename.rpartition("enclave/")[0]
-        self._library = (sys.modules["dataclasses"].__file__ or "").rpartition("/")[0] + "/"
+        self._library: set[int] = set()
+        self._trusted: set[int] = set()
+        modules: dict[str, ModuleType | None] = dict(sys.modules)  # None is what may not be imported
+        for name, module in modules.items():
+            top = name.partition(".")[0]
+            if module is None or top in ("ringfence", "__main__"):
+                continue
+            preloaded = top not in sys.stdlib_module_names
+            trusted = preloaded or name in _COMPILERS or top == "importlib"
+            (self._trusted if trusted else self._library).add(id(vars(module)))
 
     def begin(self) -> None:
         """From now on; there is no end to it."""
@@ -72,19 +77,14 @@ class Watch:
         """
         carried = False
         while frame is not None:
-            name = frame.f_code.co_filename
-            if name == FILENAME:
+            if frame.f_code.co_filename == FILENAME:
                 return True
-            if name in self._compilers or name.startswith("<frozen ") or self._is_preloaded(name):
+            names = id(frame.f_globals)
+            if names in self._trusted:
                 return False
-            carried = carried or name.startswith(self._library)
+            carried = carried or names in self._library
             frame = frame.f_back
         return carried
-
-    def _is_preloaded(self, name: str) -> bool:
-        """Whether a file belongs to a package that the host asked for."""
-        library = name.startswith(self._library) and "/site-packages/" not in name
-        return name.startswith("/") and not library and not name.startswith(self._ours)
 
 
 def _is_script(frame: FrameType | None) -> bool:
