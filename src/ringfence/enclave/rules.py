@@ -151,6 +151,14 @@ _NAMES: Final = (
         "`__class__`, `__globals__`, `__subclasses__` … are how sandboxes are left (B119, B122)",
     ),
     Rule(
+        "PROTOCOL_CALL",
+        "EE--",
+        "a method that Python calls by itself, named by the script (`x.__len__()`)",
+        "{name} is called by an operator or a builtin",
+        "use the operator or the builtin",
+        "elsewhere harmless: what such a method is made of is DUNDER",
+    ),
+    Rule(
         "FRAME_ATTRIBUTE",
         "EEww",
         "attributes of frames, code objects, generators and tracebacks (`gi_frame`, `f_back`, `tb_next`, `co_code` …)",

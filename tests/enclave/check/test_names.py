@@ -132,6 +132,7 @@ def test_attributes_that_lead_to_frames_are_found(name: str) -> None:
         ("open('x')", "HOST_ACCESS"),
         ("input()", "HOST_ACCESS"),
         ("import io\nio.open('x')", "HOST_ACCESS"),
+        ("[].__len__()", "PROTOCOL_CALL"),
         ("eval('1')", "DYNAMIC_CODE"),
         ("e = exec", "DYNAMIC_CODE"),
         ("__import__('os')", "DYNAMIC_CODE"),
@@ -169,11 +170,13 @@ def test_places_are_the_users() -> None:
 
 
 def test_an_unknown_name_comes_with_the_nearest_one_or_the_missing_import() -> None:
-    found = rules(parse("total = 1\ntotl\njson.dumps(1)\nzzzz"), "STANDARD", KNOWN)
+    found = rules(parse("total = 1\ntotl\njson.dumps(1)\nzzzz\nnull\nawait send()"), "STANDARD", KNOWN)
     assert [one.fix for one in found] == [
         "did you mean total?",
         "write import json",
         "define it, import it, or correct its spelling",
+        "write None",
+        "write await mail.send(...)",
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ringfence.enclave.check import vocabulary
@@ -18,6 +18,7 @@ from ringfence.enclave.check.findings import Placed
 from ringfence.enclave.check.subject import Subject
 
 _MANGLED: Final = re.compile(r"_[A-Z]\w*?__\w+")
+_JSON_WORDS: Final[Mapping[str, str]] = {"null": "None", "undefined": "None", "true": "True", "false": "False"}
 _SHOWN: Final = 20
 """Tools in a fix."""
 _SELF: Final = frozenset({"self", "cls", "mcs"})
@@ -124,8 +125,13 @@ def _is_protocol_alias(name: str, parent: ast.AST | None) -> bool:
 
 
 def _suggestion(subject: Subject, name: str) -> str | None:
+    if name in _JSON_WORDS:
+        return f"write {_JSON_WORDS[name]}"
     if name in vocabulary.ALL_MODULES:
         return f"write import {name}"
+    for space, methods in subject.known.namespaces.items():
+        if name in methods:
+            return f"write await {space}.{name}(...)"
     there = sorted({*subject.facts.bound, *subject.ambient, *vocabulary.BUILTINS})
     close = difflib.get_close_matches(name, there, n=1, cutoff=0.75)
     return f"did you mean {close[0]}?" if close else None
@@ -142,7 +148,7 @@ def _attribute(subject: Subject, node: ast.Attribute, parent: ast.AST | None, pl
         elif name in vocabulary.ERROR_CHAIN:
             subject.findings.add("ERROR_CHAIN", node, name)
         elif not _may_read(node, parent):
-            subject.findings.add("DUNDER", node, name)
+            subject.findings.add("PROTOCOL_CALL" if name in vocabulary.PROTOCOL else "DUNDER", node, name)
         return
     if name in vocabulary.FRAMES:
         subject.findings.add("FRAME_ATTRIBUTE", node, name)
