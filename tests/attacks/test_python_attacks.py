@@ -1,4 +1,11 @@
-"""Hostile scripts in the real jail: each ends with its code, in time, and leaves the host and the next run as they were."""
+"""Hostile scripts in the real jail: each ends with its code, in time, and leaves the host and the next run as they were.
+
+Every script runs with the check of its level on and with it off, because the check is advice and the jail is the wall;
+scripts that the stricter levels know beforehand are run there too. Keys of a case: `code` or `codes` (several where it
+depends on the Python, or on where memory ends, how it fails) and facts of the result, `checked` where the check, or the
+loops that it counts, end it with another code, `secure` and `strict` for those levels (`secure` counts for both),
+`once` for what is slow and ends the same with and without the check.
+"""
 
 from __future__ import annotations
 
@@ -6,36 +13,105 @@ import asyncio
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import pytest
 
 import ringfence as rf
 from tests.attacks.canary import Canary
+from tests.attacks.host import GLOBALS, MOST_AT_ONCE, NAMESPACES, TREASURE, furnish
 from tests.enclave.cases import Case, load
-from tests.enclave.kit import Stage, code, echo, never
+from tests.enclave.kit import Stage, code
 
-ATTACKS = load(Path(__file__).parent / "python")
-TIMEOUT = 0.3
+ATTACKS: Final = load(Path(__file__).parent / "python")
+TIMEOUT: Final = 0.3
 """Seconds for an attack that ends by its timeout."""
-PATIENCE = 8.0
+PATIENCE: Final = 8.0
 """Seconds for an attack that ends otherwise."""
-OVERSHOOT = 1.0
+OVERSHOOT: Final = 1.0
 """Seconds that a run may outlive its timeout."""
 
-LIMITS: dict[str, Any] = {"max_tool_calls": 20, "memory_limit": "64MB", "max_output": "64KB"}
+LIMITS: Final[dict[str, Any]] = {
+    "max_tool_calls": 20,
+    "max_global_function_calls": 40,
+    "memory_limit": "64MB",
+    "max_output": "64KB",
+    "globals": GLOBALS,
+    "allow_functions_in_globals": True,
+    "tool_namespaces": NAMESPACES,
+}
+MODES: Final[dict[str, dict[str, Any]]] = {
+    "check": {},
+    "off": {"validate": False},
+    "SECURE": {"security_level": "SECURE"},
+    "STRICT": {"security_level": "STRICT"},
+}
+DIRECTIVES: Final = {"reference", "code", "codes", "checked", "secure", "strict", "once"}
+"""Keys of a case that are no facts of its result."""
 
-UNFIXED: dict[str, str] = {}
+_SCREENING: Final = "screening is not connected to runs yet"
+UNFIXED: Final[dict[str, str]] = {
+    **{
+        f"ATK-{attack}-{mode}": _SCREENING
+        for attack in (
+            "309-read-then-send",
+            "310-read-then-send-caught",
+            "311-credential-then-http",
+            "312-read-then-delete",
+            "313-bulk-by-arguments",
+            "314-bulk-by-name",
+        )
+        for mode in ("off", "check")
+    },
+    **{
+        f"ATK-266-nested-objects-{mode}": "depth that only the guest sees is another error" for mode in ("off", "check")
+    },
+    **{f"ATK-331-machine-probes-{mode}": "the name of the machine is remembered" for mode in ("off", "check")},
+    **{f"ATK-394-value-is-a-namespace-{mode}": "a hidden class is asked for" for mode in ("off", "check")},
+    "ATK-277-patterns-of-every-shape-SECURE": "the rule does not know this shape",
+    "ATK-379-frame-failed-claims-iterations-off": "a limit that is not set can be claimed",
+}
 """Attacks that end with another code today, and why."""
 
 
-def known(case: Case) -> Any:
-    marks = [pytest.mark.xfail(strict=True, reason=UNFIXED[case.name])] if case.name in UNFIXED else []
-    return pytest.param(case, id=case.name, marks=marks)
+class Trial(NamedTuple):
+    """One attack in one mode."""
+
+    case: Case
+    mode: str
+    codes: list[str | None]
+    facts: dict[str, Any]
+    """What else must be true of its result."""
 
 
-async def boom(_: Any) -> Any:
-    raise rf.ToolError("boom")
+def as_list(codes: Any) -> list[str | None]:
+    return list(codes) if isinstance(codes, list) else [codes]  # type: ignore[reportUnknownArgumentType]
+
+
+def trials(case: Case) -> list[Trial]:
+    """Everything that one case says."""
+    given = case.expected
+    codes = given.get("codes", [given.get("code")])
+    facts = {key: value for key, value in given.items() if key not in DIRECTIVES}
+    found = [Trial(case, "off", codes, facts)]
+    if "checked" in given:
+        found.append(Trial(case, "check", as_list(given["checked"]), {}))
+    elif not given.get("once"):
+        found.append(Trial(case, "check", codes, facts))
+    unrun: dict[str, Any] = {"calls": [], "count": 0, "output": "", "value": None}
+    for mode, keys in {"SECURE": ["secure"], "STRICT": ["strict", "secure"]}.items():
+        if (key := next((key for key in keys if key in given), None)) is not None:
+            found.append(Trial(case, mode, [given[key]], unrun if given[key] == "VALIDATION_ERROR" else {}))
+    return found
+
+
+def known(trial: Trial) -> Any:
+    name = f"{trial.case.name}-{trial.mode}"
+    marks = [pytest.mark.xfail(strict=True, reason=UNFIXED[name])] if name in UNFIXED else []
+    return pytest.param(trial, id=name, marks=marks)
+
+
+TRIALS: Final = [known(trial) for case in ATTACKS for trial in trials(case)]
 
 
 def facts(result: rf.RunResult) -> dict[str, Any]:
@@ -54,27 +130,25 @@ def facts(result: rf.RunResult) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", [known(case) for case in ATTACKS])
-def test_an_attack_ends_as_it_must_and_nothing_else_happens(case: Case, arena: Stage, canary: Canary) -> None:
-    arena.reset()
-    arena.tools.update(echo=echo, never=never, boom=boom)
-    codes = case.expected.get("codes", [case.expected.get("code")])
-    expected = {key: value for key, value in case.expected.items() if key not in ("reference", "codes")}
-    timeout = TIMEOUT if codes == ["TIMEOUT"] else PATIENCE
-    enclave = arena.enclave(timeout=timeout, **LIMITS)
+@pytest.mark.parametrize("trial", TRIALS)
+def test_an_attack_ends_as_it_must_and_nothing_else_happens(trial: Trial, arena: Stage, canary: Canary) -> None:
+    gauge = furnish(arena)
+    timeout = TIMEOUT if "TIMEOUT" in trial.codes else PATIENCE
+    enclave = arena.enclave(timeout=timeout, **LIMITS, **MODES[trial.mode])
 
     async def attack() -> tuple[rf.RunResult, rf.RunResult]:
         await enclave.warm()
-        result = await enclave.run(case.script, canary.inputs())
+        result = await enclave.run(trial.case.script, canary.inputs())
         return result, await enclave.run("sum(range(10))")
 
     result, after = arena.run(attack())
     actual = facts(result)
-    assert code(result) in codes  # several where it depends on the Python, or on where memory ends, how it fails
-    assert {key: actual[key] for key in expected} == expected
+    assert code(result) in trial.codes
+    assert {key: actual[key] for key in trial.facts} == trial.facts
     assert result.stats.duration <= timeout + OVERSHOOT
+    assert gauge.most <= MOST_AT_ONCE
     assert canary.state() == canary.intact()
-    assert Canary.SECRET not in repr(result)
+    assert not any(secret in repr(result) for secret in (Canary.SECRET, TREASURE["gold"]))
     assert not re.search(re.escape(sys.prefix) + r"|site-packages|/src/ringfence", repr(result.error))
     assert (after.error, after.value) == (None, 45)
 
@@ -84,17 +158,16 @@ def test_every_attack_has_a_number_of_its_own_and_says_where_it_comes_from() -> 
     assert [name for name in names if not re.fullmatch(r"ATK-\d{3}-[a-z0-9-]+", name)] == []
     assert len({name[:7] for name in names}) == len(names)
     assert [case.name for case in ATTACKS if "reference" not in case.expected] == []
-    assert [case.name for case in ATTACKS if not case.expected.keys() & {"code", "codes"}] == []
-    assert sum("codes" in case.expected for case in ATTACKS) <= 4
+    assert [case.name for case in ATTACKS if len(case.expected.keys() & {"code", "codes"}) != 1] == []
 
 
 def test_every_exception_is_still_an_attack() -> None:
-    assert UNFIXED.keys() <= {case.name for case in ATTACKS}
+    assert UNFIXED.keys() <= {param.id for param in TRIALS}
 
 
 @pytest.mark.slow
 def test_many_spinning_guests_at_once_still_end_in_time(arena: Stage) -> None:
-    enclave = arena.enclave(timeout=TIMEOUT, **LIMITS)
+    enclave = arena.enclave(timeout=TIMEOUT, **LIMITS, validate=False)
 
     async def crowd() -> list[rf.RunResult]:
         await enclave.warm()
@@ -107,8 +180,7 @@ def test_many_spinning_guests_at_once_still_end_in_time(arena: Stage) -> None:
 
 @pytest.mark.slow
 def test_a_neighbour_is_not_hurt_by_an_attack(arena: Stage) -> None:
-    arena.reset()
-    arena.tools.update(echo=echo)
+    furnish(arena)
     enclave = arena.enclave(timeout=PATIENCE, **LIMITS)
     good = "total = 0\nfor n in range(15):\n    total += (await call_tool('echo', {'n': n}))['n']\ntotal"
     attacks = [case.script for case in ATTACKS if case.expected.get("code") == "SANDBOX_CRASHED"][:8]
