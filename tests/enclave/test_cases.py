@@ -74,18 +74,26 @@ def restored(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             pass
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_script_ends_as_its_case_file_says(case: Case, stage: Stage, office: rf.Boundary) -> None:
+CHECKED = [pytest.param(case, True, id=case.name) for case in CASES]
+UNCHECKED = [
+    pytest.param(case, False, id=f"{case.name}, unchecked", marks=pytest.mark.slow)
+    for case in CASES
+    if case.expected.get("code") != "VALIDATION_ERROR"
+]
+
+
+@pytest.mark.parametrize(("case", "validate"), [*CHECKED, *UNCHECKED])
+def test_a_script_ends_as_its_case_file_says(case: Case, validate: bool, stage: Stage, office: rf.Boundary) -> None:
     expected = {"code": None, **case.expected}
     inputs = expected.pop("inputs", None)
     door = {"tool_handler": handle} if expected.pop("desk", None) == "handler" else {"tools": office}
-    result = stage.script(case.script, inputs, timeout=5.0, **door)
+    result = stage.script(case.script, inputs, timeout=5.0, validate=validate, **door)
     actual = facts(result)
     assert {key: actual[key] for key in expected} == expected
 
 
 def test_there_are_enough_cases_to_mean_something() -> None:
-    assert len(CASES) >= 250
+    assert len(CASES) >= 300
     assert all(case.expected.keys() & {"value", "code"} for case in CASES)
 
 
