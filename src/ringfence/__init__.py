@@ -21,7 +21,7 @@ from ringfence.contract.tool import tool as tool
 from ringfence.contract.toolset import Toolset as Toolset
 from ringfence.enclave.callers import ToolHandler as ToolHandler
 from ringfence.enclave.facade import Enclave as Enclave
-from ringfence.enclave.facade import run_agent_script as run_agent_script
+from ringfence.enclave.oneshot import run_agent_script as run_agent_script
 from ringfence.enclave.options import EnclaveConfig as EnclaveConfig
 from ringfence.enclave.options import EnclaveOptions as EnclaveOptions
 from ringfence.enclave.reports import CheckReport as CheckReport
@@ -45,6 +45,11 @@ from ringfence.events import Event as Event
 from ringfence.gate.signals import AbortSignal as AbortSignal
 from ringfence.gate.signals import StopRequested as StopRequested
 from ringfence.limits import SecurityLevel as SecurityLevel
+from ringfence.policy.screening import Detector as Detector
+from ringfence.policy.screening import Screening as Screening
+from ringfence.policy.verdict import Allow as Allow
+from ringfence.policy.verdict import Ask as Ask
+from ringfence.policy.verdict import Refuse as Refuse
 from ringfence.ports import ApprovalHandler as ApprovalHandler
 from ringfence.ports import ApprovalInfo as ApprovalInfo
 from ringfence.ports import ApprovalRequest as ApprovalRequest
@@ -75,17 +80,20 @@ else:  # hidden from type checkers, who would take every misspelt name for one t
 
 __all__ = [
     "AbortSignal",
+    "Allow",
     "ApprovalHandler",
     "ApprovalInfo",
     "ApprovalRequest",
     "Approve",
     "Approvers",
+    "Ask",
     "Backoff",
     "Boundary",
     "BoundaryStatistics",
     "CallRecord",
     "CheckReport",
     "ConfigError",
+    "Detector",
     "Driver",
     "Edit",
     "Enclave",
@@ -98,12 +106,14 @@ __all__ = [
     "Mode",
     "Outcome",
     "Refusal",
+    "Refuse",
     "Reject",
     "Respond",
     "RingfenceError",
     "RunResult",
     "RunStats",
     "SandboxFault",
+    "Screening",
     "SecurityLevel",
     "Signal",
     "StopRequested",

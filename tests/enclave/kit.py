@@ -44,11 +44,12 @@ class Stage:
         return await tool(args)
 
     def enclave(self, **options: Any) -> rf.Enclave:
-        """The enclave with these options over `handle`, unless they name tools."""
+        """The enclave with these options over `handle`, unscreened, unless they name tools or screening."""
         key = repr(sorted(options.items()))
         if key not in self._enclaves:
             if not options.keys() & {"tools", "tool_handler"}:
                 options["tool_handler"] = self.handle
+                options.setdefault("screening", {"enabled": False})  # tests call faster than scripts may
             self._enclaves[key] = rf.Enclave(**options)
         return self._enclaves[key]
 

@@ -65,7 +65,7 @@ def test_without_a_handler_every_call_is_refused(stage: Stage) -> None:
 def test_a_name_that_no_adapter_could_carry_is_refused(stage: Stage, name: str) -> None:
     """T59, D4k."""
     result = stage.script(f"await call_tool({name!r}, {{}})")
-    assert (code(result), detail(result), stage.seen) == ("TOOL_ERROR", "unknown_tool", [])
+    assert (code(result), detail(result), stage.seen) == ("SECURITY_VIOLATION", "name_refused", [])
     assert (result.stats.tool_call_count, [call.status for call in result.calls]) == (1, ["refused"])
 
 

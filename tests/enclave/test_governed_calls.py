@@ -423,7 +423,7 @@ def test_a_script_that_spins_while_a_person_decides_runs_out_of_processor_time(p
 
     shop.decide = slowly
     source = "import asyncio\nt = asyncio.create_task(tools.refund(order_id=1))\nawait asyncio.sleep(0)\nawait tools.read()\nwhile True: pass"
-    result = play(source, timeout=0.4)
+    result = play(source, timeout=0.4, validate=False)  # else loops are counted
     assert (code(result), detail(result)) == ("TIMEOUT", "deadline_exceeded")
     assert result.stats.duration < 4
 

@@ -17,12 +17,18 @@ OVERSHOOT = 1.0
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "source", ["while True: pass", "import asyncio\nawait asyncio.sleep(9)", "await call_tool('never', {})"]
+    "source",
+    [
+        "while True: pass",
+        "def f(n): return n and f(n - 1)\nwhile True: f(50)",
+        "import asyncio\nawait asyncio.sleep(9)",
+        "await call_tool('never', {})",
+    ],
 )
 def test_a_run_ends_when_its_time_is_up(stage: Stage, source: str) -> None:
     """T66, T67, T69, D-4."""
     stage.tools["never"] = never
-    result = stage.script(source, timeout=0.3)
+    result = stage.script(source, timeout=0.3, validate=False)  # else loops are counted
     assert result.error is not None
     assert (result.error.code, result.error.data["code"], result.status) == ("TIMEOUT", "deadline_exceeded", "failed")
     assert (result.error.message, result.error.hint) == (
@@ -71,6 +77,64 @@ def test_a_handler_that_will_not_be_cancelled_is_left_behind_and_recorded(stage:
     result = stage.run(body())
     assert (code(result), outcomes(result)) == ("TIMEOUT", [("stubborn", "unknown", "interrupted")])
     assert result.stats.duration < 0.3 + 4
+
+
+@pytest.mark.parametrize(
+    ("source", "ends"),
+    [
+        ("for n in range(10): pass\n'done'", None),
+        ("for n in range(11): pass\n'done'", "MAX_ITERATIONS"),
+        ("n = 0\nwhile n < 10: n += 1\n'done'", None),
+        ("while True: pass", "MAX_ITERATIONS"),
+        ("for a in range(9):\n    for b in range(9): pass\n'done'", None),
+        ("[n for n in range(11)]\n'done'", "MAX_ITERATIONS"),
+        ("try:\n    while True: pass\nexcept BaseException: pass\n'done'", "MAX_ITERATIONS"),
+    ],
+)
+def test_turns_of_a_loop_are_counted(stage: Stage, source: str, ends: str | None) -> None:
+    """T70."""
+    result = stage.script(source, max_iterations=10)
+    assert (code(result), detail(result), result.value) == (
+        ends,
+        None if ends is None else "iteration_limit",
+        "done" if ends is None else None,
+    )
+
+
+def test_a_level_counts_as_it_says_and_none_counts_without_validation(stage: Stage) -> None:
+    source = "for n in range(1_001): pass\n'done'"
+    assert code(stage.script(source, security_level="STRICT")) == "MAX_ITERATIONS"
+    assert stage.script(source, security_level="STRICT", validate=False).value == "done"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("x = 1\nfor _ in range(21): x = [x]\nx", "nested deeper than 20 levels"),
+        ("{str(n): n for n in range(501)}", "members"),
+    ],
+)
+def test_a_value_beyond_the_levels_shape_names_the_limit(stage: Stage, source: str, text: str) -> None:
+    """B7."""
+    result = stage.script(source)
+    assert result.error is not None
+    assert (result.error.code, text in result.error.message) == ("SERIALIZATION_LIMIT_EXCEEDED", True)
+    assert stage.script(source, max_value_depth=30, max_value_members=600).success
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "rows = []\nwhile True: rows.append('x' * 100)",
+        "import asyncio\nasync def f(): await asyncio.sleep(9)\ntasks = []\nwhile True: tasks.append(asyncio.create_task(f()))",
+        "x = {}\nn = 0\nwhile True:\n    x[n] = [n]\n    n += 1",
+        "try:\n    x = []\n    while True: x.append([1] * 100)\nfinally:\n    y = [1] * 10_000_000",
+    ],
+)
+def test_memory_that_is_used_up_little_by_little_is_named_too(stage: Stage, source: str) -> None:
+    """Also where the guest cannot say so any more."""
+    result = stage.script(source, memory_limit="32MB", timeout=20.0, validate=False)
+    assert (code(result), detail(result)) == ("MEMORY_LIMIT_EXCEEDED", "memory_limit")
 
 
 def test_a_run_may_use_its_time_to_the_full(stage: Stage) -> None:

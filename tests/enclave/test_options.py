@@ -34,9 +34,11 @@ WRONG: dict[str, list[Any]] = {
     "validate": [0, 1, "yes", []],
     "sanitize_stack_traces": [0, 1, "yes", []],
     "preload": ["numpy", 5, {"numpy"}, [5], [""], ["a b"], ["os;x"], ["../x"], [".x"], ["x."]],
-    "clock": [5, 5.0, "2026-01-01", datetime(2026, 1, 1)],  # noqa: DTZ001 - that is what is refused
+    "clock": [5, 5.0, "2026-01-01", datetime(2026, 1, 1)],
     "seed": [1.5, True, b"x", [1]],
     "waiting": [-1, 1.5, NAN, True, "5"],
+    "screening": [5, True, False, [], {"x": 1}],
+    "double_vm": [5, True, {"x": 1}],
     "globals": [5, "x", [("a", 1)]],
     "language": ["perl", "Python", "", 5, ["python"], "javascript"],
     "tool_handler": [5, "handler", [], {}],
@@ -52,7 +54,7 @@ def test_an_option_that_is_wrong_is_refused_by_name(option: str, value: Any) -> 
 
 
 def test_an_option_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'max_iteration'. Did you mean 'max_iterations'"):
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'max_iteration'\. Did you mean 'max_iterations'"):
         rf.Enclave(max_iteration=5)  # type: ignore[call-arg]
 
 
@@ -76,6 +78,7 @@ async def handler(name: str, args: Any) -> Any:
     ("options", "text"),
     [
         ({"tools": [look], "sandbox": rf.local(unsafe=True), "tool_handler": handler}, "tools= or tool_handler="),
+        ({"screening": rf.Screening(), "double_vm": {}}, "screening or double_vm, not both"),
         ({"sandbox": rf.local(unsafe=True)}, "sandbox: they belong to tools="),
         ({"approve": handler}, "approve: they belong to tools="),
         ({"approval_timeout": 5.0}, "approval_timeout: they belong to tools="),
@@ -131,6 +134,7 @@ def test_a_level_gives_its_defaults(level: Any) -> None:
         tool_namespaces={},
         validate=True,
         sanitize_stack_traces=not defaults.traces,
+        screening=rf.Screening(),
         preload=(),
         clock=None,
         seed=None,

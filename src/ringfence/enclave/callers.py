@@ -103,9 +103,6 @@ class HandlerCaller:
                 code="no_tool_handler", message="this enclave has no tools", hint="pass tools= or tool_handler="
             )
             return _error_answer(error, "refused")
-        if not _is_bridge_name(name):
-            text = "a tool name is a letter followed by letters, digits and : . _ -"
-            return _error_answer(ErrorInfo(code="unknown_tool", message=text), "refused")
         if ask is not None:
             decision = await self._consent.ask(name, args, tags, ask, origin, call_id, watch)
             if isinstance(decision, ErrorInfo):
@@ -136,11 +133,6 @@ class HandlerCaller:
             return await handler(name, args)
         value = await self._threads.call(handler, [name, args])
         return await value if inspect.isawaitable(value) else value
-
-
-def _is_bridge_name(name: str) -> bool:
-    """Names that every adapter can carry (enclave catalogue, D4k)."""
-    return name[:1].isascii() and name[:1].isalpha() and all(c.isascii() and (c.isalnum() or c in ":._-") for c in name)
 
 
 def _error_answer(error: ErrorInfo, status: Status, cause: BaseException | None = None) -> Answer:

@@ -6,11 +6,13 @@ Knows how to build a caller from what the user gave and where workers come from;
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, Literal, Protocol, Self, Unpack, cast, runtime_checkable
 
@@ -26,18 +28,21 @@ from ringfence.enclave.options import LEAST_MEMORY as LEAST_MEMORY
 from ringfence.enclave.options import EnclaveConfig, EnclaveOptions, parse
 from ringfence.enclave.reports import CheckReport
 from ringfence.enclave.results import RunResult, never_started, run_error, without_traces
-from ringfence.enclave.session import ScriptSession
+from ringfence.enclave.session import Flagged, ScriptSession
 from ringfence.enclave.workers import Workers
 from ringfence.errors import ConfigError
 from ringfence.events import Event, EventType
 from ringfence.gate.hub import EventHub, EventStream, Filter, Handler
 from ringfence.gate.runner import Gate
 from ringfence.limits import RunLimits, parse_text
+from ringfence.policy.screen import Declared, Plan
+from ringfence.policy.screening import Screening
 from ringfence.ports import Approvers, Driver, Origin
 from ringfence.sandbox.jail.plan import GuestLimits, JailPlan, Unenforceable, plan_guest
 from ringfence.sandbox.jail.probe_unsafe import probe
 
 ENGINES: Final = MappingProxyType({"python": "ringfence.enclave.engines.python_unsafe:prepare,serve"})
+_log: Final = logging.getLogger("ringfence")
 CLOSE_PATIENCE: Final = 10.0
 """Seconds that aborted runs have to unwind when the enclave closes."""
 
@@ -98,6 +103,7 @@ class Enclave:
         else:
             self._consent = Consent(approve, approval_timeout)
             self._caller = HandlerCaller(self._handler, self._limits.value, self._consent)
+        self._plan = _plan_of(self._config.screening, self._gate)
         self._namespaces = requests.namespaces_of(self._config, self._caller.catalogue())
         self._functions = GlobalFunctions(self._globals.functions, self._limits.value)
         self._workers = Workers(
@@ -174,7 +180,13 @@ class Enclave:
             return never_started(error, request.run_id, time.time())
         try:
             session = ScriptSession(
-                channel=channel, caller=caller, limits=self._limits, origin=origin, functions=self._functions
+                channel=channel,
+                caller=caller,
+                limits=self._limits,
+                origin=origin,
+                functions=self._functions,
+                screen=self._plan.screen(),
+                on_flagged=partial(self._flagged, origin),
             )
             flight.session = session
             self._emit("run.started", origin)
@@ -299,6 +311,14 @@ class Enclave:
                 Event(kind, None, origin.session_id, MappingProxyType({"run_id": origin.run_id, **meta}))
             )
 
+    def _flagged(self, origin: Origin, call: Flagged) -> None:
+        for pattern in call.patterns:
+            _log.info("call %s of %s matches %s, and may happen", call.call_id, call.name, pattern)
+            if self._gate is not None:
+                meta = {"call_id": call.call_id, "run_id": origin.run_id, "line": call.line, "pattern": pattern}
+                name = call.name if call.name in self._gate.tools.names else None  # else it is the script's own text
+                self._gate.hub.emit(Event("tool.flagged", name, origin.session_id, MappingProxyType(meta)))
+
     # life
 
     async def __aenter__(self) -> Self:
@@ -367,42 +387,6 @@ class Enclave:
         )
 
 
-async def run_agent_script(
-    source: str,
-    inputs: Mapping[str, Any] | None = None,
-    *,
-    session_id: str | None = None,
-    principal: str | None = None,
-    variables: Mapping[str, Any] | None = None,
-    tools: Iterable[AnyTool | Toolset] | Toolset | HasGate | None = None,
-    sandbox: Driver | None = None,
-    approve: Approval | None = None,
-    approval_timeout: float | None = None,
-    tool_handler: ToolHandler | None = None,
-    **options: Unpack[EnclaveOptions],
-) -> RunResult:
-    """Run one script in an enclave of its own, which is always gone afterwards (second seed, "One-Shot Execution").
-
-    Takes what `Enclave` and `Enclave.run` take; for many scripts make one `Enclave`, which keeps its workers warm.
-
-    Raises:
-        ConfigError: an option is wrong.
-        SandboxFault: `sandbox_unavailable`, this machine cannot enforce the jail.
-        asyncio.CancelledError: the caller was cancelled; the script is dead and its calls are unwound.
-    """
-    options.setdefault("waiting", 0)
-    enclave = Enclave(
-        tools=tools,
-        sandbox=sandbox,
-        approve=approve,
-        approval_timeout=approval_timeout,
-        tool_handler=tool_handler,
-        **options,
-    )
-    async with enclave:
-        return await enclave.run(source, inputs, session_id=session_id, principal=principal, variables=variables)
-
-
 def _gate(
     tools: Iterable[AnyTool | Toolset] | Toolset | HasGate | None,
     sandbox: Driver | None,
@@ -426,6 +410,13 @@ def _gate(
     )
     gate.start()
     return gate, True
+
+
+def _plan_of(screening: Screening, gate: Gate | None) -> Plan:
+    """How calls are judged: by what governed tools declare, or by names where one handler answers all."""
+    if gate is None:
+        return Plan(screening)
+    return Plan(screening, {tool.name: Declared(effect=tool.effect, tags=tuple(tool.tags)) for tool in gate.tools})
 
 
 def _handler(handler: object) -> ToolHandler | None:

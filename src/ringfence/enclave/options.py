@@ -30,6 +30,8 @@ from ringfence.limits import (
     parse_size,
     shown,
 )
+from ringfence.policy import screening
+from ringfence.policy.screening import Screening
 
 LANGUAGES: Final = ("python",)
 LEAST_MEMORY: Final = 16 * MIB
@@ -80,6 +82,11 @@ class EnclaveOptions(TypedDict, total=False):
     """False leaves out the static check's rules and the counting of loops; the jail does not depend on them."""
     sanitize_stack_traces: bool | None
     """Whether no error of a run holds a traceback, not even of the script's own frames."""
+    screening: Screening | Mapping[str, Any] | None
+    """Which calls may happen: names, rate, suspicious sequences; or a mapping of its fields. Refuses by default where a
+    handler answers, flags where tools are governed."""
+    double_vm: Screening | Mapping[str, Any] | None
+    """The second seed's name for `screening`; not both."""
     preload: Sequence[str] | None
     """Further modules that scripts may import, such as `["numpy", "pandas"]`: loaded once, before the jail closes."""
     clock: datetime | None
@@ -116,6 +123,7 @@ class EnclaveConfig:
     """Namespace to method, as scripts spell it, to tool name; without the automatic `tools`."""
     validate: bool
     sanitize_stack_traces: bool
+    screening: Screening
     preload: tuple[str, ...]
     clock: datetime | None
     """In UTC."""
@@ -172,6 +180,7 @@ def parse(given: EnclaveOptions) -> EnclaveConfig:
             options, "allow_functions_in_globals", default=defaults.allow_functions_in_globals
         ),
         sanitize_stack_traces=_flag(options, "sanitize_stack_traces", default=not defaults.traces),
+        screening=_screening(options),
         preload=_modules(options.get("preload", ())),
         clock=_clock(options.get("clock")),
         seed=_seed(options.get("seed")),
@@ -213,6 +222,7 @@ def _numbers(
         tool_namespaces=MappingProxyType({}),
         validate=validate,
         sanitize_stack_traces=False,
+        screening=Screening(),
         preload=(),
         clock=None,
         seed=None,
@@ -225,6 +235,14 @@ def _flag(options: Mapping[str, Any], name: str, *, default: bool) -> bool:
     if type(value) is not bool:
         raise ConfigError(f"{name} must be True, False or None, not {shown(value)}")
     return value
+
+
+def _screening(options: Mapping[str, Any]) -> Screening:
+    names = [name for name in ("screening", "double_vm") if name in options]
+    if len(names) == 2:
+        raise ConfigError("pass screening or double_vm, not both", hint="they are two names of one option")
+    name = names[0] if names else "screening"
+    return screening.parse(options.get(name), name)
 
 
 def _names_of(given: object) -> frozenset[str]:

@@ -11,7 +11,7 @@ import asyncio
 import contextvars
 import logging
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, assert_never
 
@@ -31,8 +31,23 @@ _log: Final = logging.getLogger("ringfence")
 
 TERMINAL_GRACE: Final = 1.0
 """Seconds that a guest has left after a terminal refusal."""
+_NO_ARGUMENTS: Final[Mapping[str, Any]] = {}
 UNWIND: Final = 0.7
 """Seconds for cancelled calls to unwind, before they are left behind: a run may overshoot its time by one second."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flagged:
+    """A call that screening noticed and let pass."""
+
+    call_id: str
+    name: str
+    line: int
+    patterns: tuple[str, ...]
+
+
+def _ignore(_: Flagged) -> None:
+    """Nobody wants to hear of flagged calls."""
 
 
 @dataclass(slots=True)
@@ -70,6 +85,9 @@ class _Call:
             cause=self.cause,
         )
 
+    def flagged(self) -> Flagged:
+        return Flagged(call_id=self.call_id, name=self.entry.name, line=self.position.line, patterns=self.flags)
+
     def approval_began(self) -> None:
         if not self.deciding:
             self.deciding = True
@@ -93,6 +111,7 @@ class ScriptSession:
         origin: Origin,
         functions: GlobalFunctions | None = None,
         screen: Screen | None = None,
+        on_flagged: Callable[[Flagged], None] = _ignore,
     ) -> None:
         self._channel = channel
         self._caller = caller
@@ -104,6 +123,7 @@ class ScriptSession:
         """The caller's, for the script's calls: a frame arrives in that of whoever started the worker."""
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._screened = screen is not None
+        self._on_flagged = on_flagged
         self._ledger = Ledger(limits, screen)
         self._last: protocol.Done | protocol.Failed | None = None
         self._calls: dict[int, _Call] = {}
@@ -221,9 +241,12 @@ class ScriptSession:
         while (step := self._ledger.next(time.monotonic(), writable=self._channel.writable)) is not None:
             call = self._calls[step.entry.number]
             call.flags = step.flags
+            step.entry.arguments = _NO_ARGUMENTS
             match step:
                 case Start(entry=entry):
                     call.ask = step.ask
+                    if step.flags and step.ask is None:
+                        self._on_flagged(call.flagged())
                     self._running[entry.number] = call
                     call.task = self._context.copy().run(self._loop.create_task, self._serve(call))
                 case Refuse(error=error):
@@ -251,7 +274,6 @@ class ScriptSession:
 
     def _called(self, call: _Call) -> Coroutine[Any, Any, Answer]:
         args, call.args = call.args, None
-        call.entry.arguments = {}
         assert args is not None
         if call.entry.kind == "function":
             assert self._functions is not None
