@@ -15,9 +15,6 @@ RUN_CODES = frozenset(spec.run_code for spec in CODES.values())
 RESERVED: dict[str, str] = {
     "permission_unenforceable": "a tool's own permissions",
     "policy_refused": "policies",
-    "rate_limited": "screening of call rates",
-    "suspicious_sequence": "screening of call sequences",
-    "name_refused": "screening of tool names",
 }
 """Codes that nothing raises yet, and the capability that will. May only shrink."""
 

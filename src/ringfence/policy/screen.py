@@ -132,6 +132,8 @@ class Screen:
         """Decide about a tool call, and count it unless it is refused. Never raises for any name or JSON arguments."""
         name = entry.name
         if not names.is_carried(name):
+            if self._plan.declared is not None:
+                return ALLOWED  # no tool has this name: the gate refuses it, and says which tools there are
             return Judgement(action="refuse", error=names.not_carried(), flags=(NAMES,))
         if not self._plan.screening.enabled:
             return ALLOWED
