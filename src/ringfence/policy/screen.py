@@ -2,8 +2,8 @@
 
 A `Plan` is made once per enclave, and a `Screen` of it per run. `judge` is one synchronous step that decides and, unless
 it refuses, reserves the call's place in rate and history before anything is dispatched, so that concurrent calls cannot
-slip past each other; refused calls leave no trace. In order: a name that no adapter can carry, the rate, the host's name
-patterns, the five detectors, the host's own. `Refuse` is stronger than `Ask`, and whatever is only logged is in `flags`.
+slip past each other; refused calls leave no trace. In order: a name that no adapter can carry (where a handler answers;
+among governed tools nothing has it), the rate, the host's name patterns, the five detectors, the host's own. `Refuse` is stronger than `Ask`, and whatever is only logged is in `flags`.
 Knows nothing of frames, gates or tools but their declarations; `enclave.ledger` asks it. Pure.
 """
 

@@ -97,7 +97,7 @@ class Screening:
     """
 
     enabled: bool = True
-    """False: no rate limit, no patterns, no detectors. Names that no adapter can carry are refused all the same."""
+    """False: no rate limit, no patterns, no detectors. Names that no adapter can carry reach no handler all the same."""
     validate_operation_names: bool = True
     """False: `allowed_operation_pattern` is not looked at; the blocked ones are."""
     allowed_operation_pattern: Pattern | None = None
