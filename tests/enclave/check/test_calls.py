@@ -41,6 +41,7 @@ from tests.enclave.check.kit import codes
         ("await call_tool(inputs['t'], {})", "DYNAMIC_CALL_TARGET"),
         ("await call_tool('a' + inputs['t'], {})", "DYNAMIC_CALL_TARGET"),
         ("c = call_tool\nawait c(inputs['t'], {})", "DYNAMIC_CALL_TARGET"),
+        ("NAME = 'a'\nawait call_tool(NAME, {})", "DYNAMIC_CALL_TARGET"),
         ("getattr(mail, inputs['m'])", "DYNAMIC_CALL_TARGET"),
         ("await call_tool()", "MISSING_CALL_TARGET"),
         ("await call_tool(args={})", "MISSING_CALL_TARGET"),
@@ -67,7 +68,6 @@ def test_each_rule_about_calls_finds_what_it_is_for(source: str, code: str) -> N
         "await call_tool('a', {})",
         "await call_tool(f'a', {})",
         "await call_tool(name='a', args={})",
-        "NAME = 'a'\nawait call_tool(NAME, {})",
         "import re\nre.findall(r'(\\w+),(\\d)*', '')",
         "import re\nre.sub(r'(?:\\w+,)*\\s+', '', '')",
         "import json\njson.dumps({}, default=lambda x: 1)",
@@ -85,3 +85,10 @@ def test_strict_refuses_json_that_calls_back() -> None:
 
 def test_templates_are_ordinary_at_standard() -> None:
     assert codes("inputs['t'].format(name=1)\n'{0.name}'.format(1)", "STANDARD") == []
+
+
+@pytest.mark.parametrize(
+    ("level", "found"), [("SECURE", ["DYNAMIC_CALL_TARGET"]), ("STANDARD", []), ("PERMISSIVE", [])]
+)
+def test_a_constant_may_lead_to_a_tools_name_where_that_is_only_reported(level: str, found: list[str]) -> None:
+    assert codes("NAME = 'a'\nawait call_tool(NAME + 'b', {})", level) == found

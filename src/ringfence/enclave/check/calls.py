@@ -21,6 +21,8 @@ _JSON: Final = frozenset("json.dumps json.dump json.loads json.load".split())
 _REGEX: Final = frozenset(
     "re.compile re.match re.search re.fullmatch re.findall re.finditer re.sub re.subn re.split".split()
 )
+_LITERAL_NAMES: Final = ("STRICT", "SECURE")
+"""Levels at which a tool's name has to stand in the call (catalogue, C15); elsewhere a constant may lead to it."""
 _NESTED_REPEAT: Final = re.compile(
     r"\((?:\?:)?(?:\\.|\[[^\]]*+\]|[^\\()\[\]|?*+^$])(?:[*+]|\{\d+,\})\)(?:[*+]|\{\d+,\})"
 )
@@ -107,9 +109,16 @@ def _tool_call(subject: Subject, node: ast.Call) -> None:
         if not any(one.arg is None for one in node.keywords):
             subject.findings.add("MISSING_CALL_TARGET", node, "call_tool()")
             return
-    elif subject.text(target) is not None and not isinstance(target, ast.Starred):
+    elif _is_literal(target) or (subject.level not in _LITERAL_NAMES and subject.text(target) is not None):
         return
     subject.findings.add("DYNAMIC_CALL_TARGET", node, "call_tool")
+
+
+def _is_literal(node: ast.expr) -> bool:
+    """Text as it stands, also as an f-string without fields."""
+    if isinstance(node, ast.JoinedStr):
+        return not any(isinstance(part, ast.FormattedValue) for part in node.values)
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _json(subject: Subject, node: ast.Call) -> None:
