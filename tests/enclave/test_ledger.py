@@ -205,12 +205,3 @@ def test_what_is_over_its_budget_is_not_judged() -> None:
     ledger = Ledger(limits(max_tool_calls=0), screen)
     sent(ledger, call(1))
     assert (steps(ledger), screen.seen) == (["limit_exceeded tool1"], [])
-
-
-def test_a_call_of_a_tool_that_does_not_exist_is_left_to_the_gate() -> None:
-    screen = Scripted(tool1=Said("refuse", ErrorInfo(code="name_refused", message="no")))
-    ledger = Ledger(limits(), screen)
-    lost = call(1)
-    lost.unknown = True
-    sent(ledger, lost)
-    assert (steps(ledger), screen.seen) == (["start tool1"], [])

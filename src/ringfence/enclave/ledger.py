@@ -41,8 +41,6 @@ class Entry:
     """Bytes that it holds while it waits."""
     over: bool = False
     """Beyond its kind's budget: refused in its turn, since calls before it start before the run fails."""
-    unknown: bool = False
-    """No governed tool has this name: the gate refuses it, and says which there are. There is nothing to screen."""
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """For screening; empty where there is none."""
 
@@ -148,7 +146,7 @@ class Ledger:
         self._held -= entry.size
         if entry.over:
             return Refuse(entry=entry, error=self._too_many(entry.kind))
-        if self._screen is None or entry.unknown:
+        if self._screen is None:
             self._running += 1
             return Start(entry=entry)
         judged = self._screen.judge(entry, now) if entry.kind == "tool" else self._screen.judge_global(now)

@@ -230,9 +230,7 @@ class ScriptSession:
 
     def _entry(self, frame: protocol.Call | protocol.GlobalCall) -> Entry:
         if isinstance(frame, protocol.Call):
-            known = self._caller.catalogue()
-            unknown = known is not None and frame.name not in known
-            return Entry(number=frame.id, kind="tool", name=frame.name, unknown=unknown)
+            return Entry(number=frame.id, kind="tool", name=frame.name)
         name = None if self._functions is None else self._functions.name(frame.function)
         if name is None:
             raise protocol.WireViolation("a call of a function that does not exist")
