@@ -19,6 +19,7 @@ from ringfence.enclave.table import REFUSED, ROWS
 from ringfence.errors import CODES, Family
 from ringfence.gate.machine import picture
 from ringfence.limits import LEVELS
+from ringfence.policy.sequences import PATTERNS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -211,12 +212,37 @@ def module_names() -> str:
 
 
 def level_table() -> str:
-    lines = [f"{'level':<12}{'timeout':>8}{'tool calls':>12}{'output':>10}"]
+    lines = [
+        f"{'level':<12}{'timeout':>8}{'tool calls':>12}{'loop turns':>12}{'depth':>7}{'members':>9}{'output':>11}  functions"
+    ]
     lines += [
-        f"{name:<12}{level.timeout:>6.0f} s{level.max_tool_calls:>12,}{level.output // 1024:>7,} KB"
+        f"{name:<12}{level.timeout:>6.0f} s{level.max_tool_calls:>12,}{level.max_iterations:>12,}{level.depth:>7}"
+        f"{level.members:>9,}{level.output // 1024:>8,} KB  {'allowed' if level.allow_functions_in_globals else 'no'}"
         for name, level in LEVELS.items()
     ]
     return fenced("text", "\n".join(lines))
+
+
+def detector_table() -> str:
+    """Each detector: what it looks for, how far back, and what is done where nobody says otherwise."""
+    parts: list[str] = []
+    for pattern in PATTERNS:
+        window = f"within {pattern.window:g} s" if pattern.window else "each call alone"
+        parts.append(f"{pattern.id} ({window})\n")
+        for judge, rule, action in (
+            ("names", pattern.by_names, "refuse"),
+            ("declared", pattern.by_declarations, pattern.declared),
+        ):
+            text = fill(
+                spaced(rule), width=92, initial_indent=f"  {judge:<9} ", subsequent_indent=" " * 12, break_on_hyphens=False
+            )
+            parts.append(f"{text}: {action}\n")
+    return fenced("text", "".join(parts))
+
+
+def spaced(rule: str) -> str:
+    """Alternatives with room to break a line."""
+    return re.sub(r"(?<=\w)/(?=\w)", ", ", rule)
 
 
 def fenced(language: str, text: str) -> str:
@@ -225,11 +251,13 @@ def fenced(language: str, text: str) -> str:
 
 def pages() -> dict[Path, str]:
     architecture, jail = ROOT / "ARCHITECTURE.md", ROOT / "docs" / "jail.md"
+    enclave = ROOT / "docs" / "enclave.md"
     return {
         ROOT / "docs" / "errors.md": errors_page(),
         ROOT / "docs" / "rules.md": rules_page(),
         ROOT / "docs" / "values.md": values_page(),
         architecture: with_block(architecture, gate=fenced("mermaid", picture())),
+        enclave: with_block(enclave, detectors=detector_table()),
         jail: with_block(jail, modules=module_names(), levels=level_table()),
     }
 

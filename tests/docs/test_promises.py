@@ -45,6 +45,16 @@ PROOFS: dict[str, tuple[str, ...]] = {
     ),
     "wall-clock time is bounded": ("tests/enclave/test_limits.py::test_a_run_ends_when_its_time_is_up",),
     "calls are bounded": ("tests/enclave/test_calls.py::test_the_budget_is_reserved_before_a_call_is_dispatched",),
+    "calls of functions in `globals` are bounded, and pass the same gate as tool calls": (
+        "tests/enclave/test_global_calls.py::test_catching_the_refusal_does_not_save_the_run",
+        "tests/enclave/test_global_calls.py::test_after_an_abort_no_function_is_called",
+        "tests/enclave/test_screened_calls.py::test_functions_of_globals_share_the_rate",
+    ),
+    "suspicious names, rates and sequences of a script's calls are refused, asked about or noted, as configured": (
+        "tests/enclave/test_screened_calls.py::test_catching_the_refusal_does_not_save_the_run",
+        "tests/enclave/test_screened_calls.py::test_the_rate_is_shared_and_reserved_before_dispatch",
+        "tests/policy/test_screen.py::test_a_call_counts_before_it_has_ended_so_that_calls_side_by_side_are_a_sequence",
+    ),
     "output and values are bounded": (
         "tests/enclave/test_limits.py::test_output_beyond_the_limit_ends_the_run_and_what_fits_is_kept",
         "tests/enclave/test_limits.py::test_a_value_that_is_too_large_ends_the_run",
