@@ -78,7 +78,7 @@ CHECKED = [pytest.param(case, True, id=case.name) for case in CASES]
 UNCHECKED = [
     pytest.param(case, False, id=f"{case.name}, unchecked", marks=pytest.mark.slow)
     for case in CASES
-    if case.expected.get("code") != "VALIDATION_ERROR"
+    if case.expected.get("code") != "VALIDATION_ERROR" and "options" not in case.expected
 ]
 
 
@@ -86,8 +86,9 @@ UNCHECKED = [
 def test_a_script_ends_as_its_case_file_says(case: Case, validate: bool, stage: Stage, office: rf.Boundary) -> None:
     expected = {"code": None, **case.expected}
     inputs = expected.pop("inputs", None)
-    door = {"tool_handler": handle} if expected.pop("desk", None) == "handler" else {"tools": office}
-    result = stage.script(case.script, inputs, timeout=5.0, validate=validate, **door)
+    options: dict[str, Any] = {"timeout": 5.0, "validate": validate, **expected.pop("options", {})}
+    options |= {"tool_handler": handle} if expected.pop("desk", None) == "handler" else {"tools": office}
+    result = stage.script(case.script, inputs, **options)
     actual = facts(result)
     assert {key: actual[key] for key in expected} == expected
 
