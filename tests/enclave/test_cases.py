@@ -86,7 +86,8 @@ UNCHECKED = [
 def test_a_script_ends_as_its_case_file_says(case: Case, validate: bool, stage: Stage, office: rf.Boundary) -> None:
     expected = {"code": None, **case.expected}
     inputs = expected.pop("inputs", None)
-    options: dict[str, Any] = {"timeout": 5.0, "validate": validate, **expected.pop("options", {})}
+    given: dict[str, Any] = expected.pop("options", None) or {}
+    options: dict[str, Any] = {"timeout": 5.0, "validate": validate, **given}
     options |= {"tool_handler": handle} if expected.pop("desk", None) == "handler" else {"tools": office}
     result = stage.script(case.script, inputs, **options)
     actual = facts(result)
