@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
-from types import ModuleType
 from typing import Any, Final, NoReturn, cast
 
 from ringfence.enclave.modules import AMBIENT, MODULES, PARTS
@@ -45,7 +44,6 @@ def preload(names: list[str], folders: list[str], zones: str) -> None:
     os.environ["TZ"] = "UTC"  # the environment is cleared later; then there is no file to read another zone from
     os.environ["PYTHONTZPATH"] = ""
     time.tzset()
-    sys.modules["ssl"] = cast("ModuleType", None)  # asyncio takes it if it is there; scripts have no sockets
     # what asks for it here repairs locks and reseeds; one thread has no such locks, and the host gives the seed
     os.register_at_fork = _no_fork_handlers  # type: ignore[assignment]
     for name in (*MODULES, *_HELPERS):
@@ -54,7 +52,6 @@ def preload(names: list[str], folders: list[str], zones: str) -> None:
         except ModuleNotFoundError:  # a helper that this Python does not have
             if name in MODULES:
                 raise
-    del sys.modules["ssl"]
     _load_packages(names, folders)
     _load_zones(zones)
     _warm_tracebacks()

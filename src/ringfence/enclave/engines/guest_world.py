@@ -21,6 +21,7 @@ import traceback
 import uuid
 import warnings
 import weakref
+import zoneinfo
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any, Final, NoReturn
@@ -311,3 +312,15 @@ def _install_dates(now: Any) -> None:
         shown.__module__ = "datetime"
     datetime.date = date  # type: ignore[misc]
     datetime.datetime = datetime_  # type: ignore[misc]
+    if "pandas" in sys.modules:
+        _install_timestamps(sys.modules["pandas"].Timestamp)
+
+
+def _install_timestamps(stamp: Any) -> None:
+    """What pandas calls now. `Timestamp("now")` and NumPy's `datetime64("now")` remain the kernel's."""
+
+    def stamp_now(cls: Any, tz: Any = None) -> Any:
+        return cls(datetime.datetime.now(zoneinfo.ZoneInfo(tz) if isinstance(tz, str) else tz))
+
+    stamp.now = stamp.today = classmethod(stamp_now)
+    stamp.utcnow = classmethod(lambda cls: stamp_now(cls, datetime.UTC))

@@ -60,6 +60,7 @@ def hide_folders() -> None:
 
     external._compile_bytecode = compile_bytecode
     external.SourceLoader.source_to_code = source_to_code
+    sys.executable = ""  # before anybody makes it a default argument
 
 
 def main() -> None:

@@ -21,7 +21,8 @@ import socket
 import sys
 from collections import deque
 from collections.abc import Callable
-from typing import Final, NoReturn
+from types import ModuleType
+from typing import Final, NoReturn, cast
 
 from ringfence.sandbox.jail import child_unsafe, forget, kernel_unsafe, landlock_unsafe, seccomp, wire
 from ringfence.sandbox.jail.plan import JailPlan, ZygoteStep
@@ -113,7 +114,9 @@ class Launch:
         module, _, names = self.engine.partition(":")
         prepare, _, serve = names.partition(",")
         sys.path.extend(self.roots)
+        sys.modules["ssl"] = cast("ModuleType", None)  # asyncio takes it if it is there; nobody here has sockets
         engine = importlib.import_module(module)
+        del sys.modules["ssl"]
         getattr(engine, prepare)(**self.supplies)
         self.serve = getattr(engine, serve)
         if len(os.listdir("/proc/self/task")) > 1:  # a fork has one thread, and the locks that the others held
@@ -125,7 +128,7 @@ class Launch:
         sys.orig_argv[:] = [""]
         self.roots = ()
         self.supplies.clear()
-        forget.forget(forget.folders())
+        forget.forget()
         sys.meta_path[:] = [importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImporter]
         kernel_unsafe.clear_environment()
         gc.collect()
