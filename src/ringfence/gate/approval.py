@@ -72,6 +72,25 @@ def _seated(handler: object, field: str, members: list[Member]) -> Tree:
     return len(members) - 1
 
 
+def both(first: Approver, second: Approver) -> Approver:
+    """Whoever decides where two have to agree. A handler that is in both is one, and is asked once."""
+    members = list(first.members)
+    numbers: list[int] = []
+    for member in second.members:
+        known = next((at for at, one in enumerate(members) if is_same(one.handler, member.handler)), None)
+        numbers.append(len(members) if known is None else known)
+        if known is None:
+            members.append(member)
+    tree = _renumbered(second.tree, numbers)
+    return first if tree == first.tree else Approver(tuple(members), Panel("all_of", (first.tree, tree)))
+
+
+def _renumbered(tree: Tree, numbers: list[int]) -> Tree:
+    if isinstance(tree, int):
+        return numbers[tree]
+    return Panel(tree.rule, tuple(_renumbered(part, numbers) for part in tree.members))
+
+
 async def decide(
     who: Approver,
     request: ApprovalRequest,

@@ -34,7 +34,8 @@ _log: Final = logging.getLogger("ringfence.approval")
 async def ask(call: LiveCall, means: Means) -> Event:
     """Get the decision. The time it takes belongs to no deadline but its own."""
     entry = cast("Entry", call.entry)
-    if entry.approver is None:
+    who = entry.approver if call.ask is None else entry.judge
+    if who is None:
         return _denied(call, "no_handler")
     try:
         request = _request(call, entry)
@@ -49,7 +50,7 @@ async def ask(call: LiveCall, means: Means) -> Event:
         watch.approval_began()
     try:
         decision = await decide(
-            entry.approver,
+            who,
             request,
             threads=means.threads,
             attempts=means.attempts,
@@ -86,6 +87,7 @@ def _request(call: LiveCall, entry: Entry) -> ApprovalRequest:
         run_id=call.origin.run_id,
         line=position.line if position is not None else None,
         effect=entry.tool.effect,
+        reason=call.ask,
     )
 
 

@@ -6,14 +6,14 @@ Records without behaviour of their own: `gate.runner` fills them, `gate.perform`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
 from ringfence.contract.tool import Tool
 from ringfence.errors import ErrorInfo
-from ringfence.gate.approval import Approver, approver
+from ringfence.gate.approval import Approver, approver, both
 from ringfence.gate.machine import Step, plan_for, start, step
 from ringfence.gate.slots import Slots, Turn
 from ringfence.gate.states import Plan, Returned, Running, State, Validated
@@ -37,6 +37,10 @@ class Entry:
     """The tool's own sandbox, else the gate's; None when there is neither."""
     approver: Approver | None
     """Who decides; None where nobody is asked, or nobody is there."""
+    doubted: State
+    """Where a call begins that somebody has to approve whatever the tool says."""
+    judge: Approver | None
+    """Who decides about such a call: the gate's handler, and the tool's own callback too, if it has one."""
     is_checked: bool
     """Its results were declared or are bounded, so every one is dumped and compared."""
     is_trusted: bool
@@ -79,6 +83,8 @@ def entry_for(
     return Entry(
         tool=tool,
         plan=plan,
+        doubted=start(replace(plan, asks=True)),
+        judge=both(who, human) if who is not None and human is not None else human,
         received=received,
         accepted=accepted,
         returned=step(accepted[0], Returned()) if isinstance(accepted[0], Running) else None,
@@ -109,6 +115,8 @@ class LiveCall(msgspec.Struct, kw_only=True, eq=False):
     watch: CallWatch | None
     encode: bool
     own_task: bool
+    ask: str | None = None
+    """Why somebody has to approve the call whatever its tool says; None where the tool's word counts."""
     began: float
     since: float
     """When the present attempt, or question, began."""

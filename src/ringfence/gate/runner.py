@@ -29,7 +29,7 @@ from ringfence.events import Event as Notice
 from ringfence.gate import asking, explain, perform, waits
 from ringfence.gate.approval import Approver, approver
 from ringfence.gate.closing import Closing
-from ringfence.gate.entries import Entry, LiveCall, entry_for
+from ringfence.gate.entries import LiveCall, entry_for
 from ringfence.gate.hub import EventHub
 from ringfence.gate.leases import Leases
 from ringfence.gate.machine import Step, start, step
@@ -188,6 +188,7 @@ class Gate:
         signal: Signal | None = None,
         encode: bool = False,
         own_task: bool = False,
+        ask: str | None = None,
     ) -> Coroutine[Any, Any, Outcome]:
         """Govern one call from request to outcome. Nothing happens before it is awaited.
 
@@ -199,6 +200,8 @@ class Gate:
             signal: asks the call to stop: before the tool runs it is refused, unless the gate was told to run it all
                 the same; while it runs the tool sees it.
             own_task: the task that awaits this was made for this call alone, and its maker can leave it behind.
+            ask: why somebody has to approve this call whatever its tool says: the gate's handler is asked, once, with
+                this as `ApprovalRequest.reason`, and a callback of the tool's own has to agree.
             encode: also dump the result, into `Outcome.encoded`; one that cannot be dumped is a `bad_result`.
 
         Raises:
@@ -219,6 +222,7 @@ class Gate:
             watch=watch,
             encode=encode,
             own_task=own_task,
+            ask=ask,
             began=began,
             since=began,
         )
@@ -296,7 +300,7 @@ class Gate:
             event = self._admit(call, name, args)
             if type(call.value) is Unfinished:
                 event = await self._validated(call, call.value)
-            state, commands = _first_step(entry, event)
+            state, commands = _first_step(call, event)
             first = state
             while True:
                 for command in commands:
@@ -454,10 +458,13 @@ def _check_clock(clock: object) -> None:
         raise ConfigError("clock must be a function that tells seconds, such as time.monotonic")
 
 
-def _first_step(entry: Entry | None, event: Event) -> Step:
+def _first_step(call: LiveCall, event: Event) -> Step:
     """Where a call goes from where it begins."""
+    entry = call.entry
     if entry is None:
         return step(_NOBODY, event)
+    if call.ask is not None:
+        return step(entry.doubted, event)
     return entry.accepted if event is _VALIDATED else step(entry.received, event)
 
 
