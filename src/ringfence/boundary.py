@@ -149,11 +149,13 @@ class Boundary:
         *,
         session_id: str | None = None,
         principal: str | None = None,
+        variables: Mapping[str, Any] | None = None,
         **options: Unpack[EnclaveOptions],
     ) -> RunResult:
         """Run one script that may call these tools, in an enclave of its own that is gone afterwards.
 
-        For many scripts make one `Enclave(tools=boundary)`, which keeps its workers warm.
+        Takes what `Enclave` and its `run` take. For many scripts make one `Enclave(tools=boundary)`, which keeps its
+        workers warm.
 
         Raises:
             ConfigError: an option is wrong, or the boundary is closed.
@@ -162,7 +164,7 @@ class Boundary:
         """
         self._gate.start()
         async with Enclave(tools=self, **options) as enclave:
-            return await enclave.run(source, inputs, session_id=session_id, principal=principal)
+            return await enclave.run(source, inputs, session_id=session_id, principal=principal, variables=variables)
 
     def on(self, types: Filter, handler: Handler) -> Callable[[], None]:
         """Call `handler(event)` with events of one type, of several, of all (`"*"`), or (None) of the seed's five.

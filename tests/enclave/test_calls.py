@@ -58,6 +58,77 @@ def test_without_a_handler_every_call_is_refused(stage: Stage) -> None:
     assert stage.script("1 + 1", tool_handler=None).value == 2
 
 
+def test_a_handler_may_be_given_for_one_run(stage: Stage) -> None:
+    """T06."""
+    stage.tools["a"] = answering("of the enclave")
+
+    async def other(name: str, args: Any) -> Any:
+        return ["of the run", name, args]
+
+    async def body() -> list[Any]:
+        enclave = stage.enclave()
+        source = "await call_tool('a', {'n': 1})"
+        first = await enclave.run(source, tool_handler=other)
+        return [first.value, (await enclave.run(source)).value]
+
+    assert stage.run(body()) == [["of the run", "a", {"n": 1}], "of the enclave"]
+
+
+@pytest.mark.parametrize("handler", [5, "handler", []])
+def test_a_runs_handler_is_a_function(stage: Stage, handler: Any) -> None:
+    async def body() -> None:
+        with pytest.raises(rf.ConfigError, match="tool_handler"):
+            await stage.enclave().run("1", tool_handler=handler)
+
+    stage.run(body())
+
+
+def test_a_runs_handler_does_not_stand_in_for_governed_tools() -> None:
+    async def handler(name: str, args: Any) -> None: ...
+
+    with Stage() as stage:
+        enclave = stage.enclave(tools=[])
+        with pytest.raises(rf.ConfigError, match="governed tools"):
+            stage.run(enclave.run("1", tool_handler=handler))
+
+
+def test_structured_errors_of_a_handler_are_results(stage: Stage) -> None:
+    """T105."""
+    stage.tools["risky:operation"] = answering({"error": True, "code": "TOOL_ERROR", "message": "broken"})
+    result = stage.script(
+        "result = await call_tool('risky:operation', {})\nif result['error']:\n"
+        "    return {'success': False, 'reason': result['message']}\nreturn {'success': True}"
+    )
+    assert (code(result), result.value) == (None, {"success": False, "reason": "broken"})
+
+
+@pytest.mark.parametrize(
+    ("source", "ends"),
+    [
+        ("await call_tool('bad', {})", "TOOL_ERROR"),
+        ("raise ValueError('of /home/ada/x')", "RUNTIME_ERROR"),
+        ("1 / 0", "RUNTIME_ERROR"),
+        ("def f(): return f()\nf()", "RUNTIME_ERROR"),
+        ("x = (", "VALIDATION_ERROR"),
+        ("await call_tool('bad', 5)", "TOOL_ERROR"),
+        ("while True: pass", "MAX_ITERATIONS"),
+        ("[0] * 10 ** 10", "MEMORY_LIMIT_EXCEEDED"),
+    ],
+)
+@pytest.mark.parametrize("sanitized", [True, False])
+def test_traces_and_paths_of_the_host_are_in_no_error_where_that_is_asked_for(
+    stage: Stage, source: str, ends: str, sanitized: bool
+) -> None:
+    """T109, O2."""
+    stage.tools["bad"] = failing(OSError(2, "No such file", "/home/ada/keys.txt"))
+    result = stage.script(source, sanitize_stack_traces=sanitized)
+    assert result.error is not None
+    shown = repr(result.error.as_dict())
+    assert (result.error.code, "/home/ada" in shown and sanitized) == (ends, False)
+    assert ("traceback" in result.error.data) <= (not sanitized)
+    assert result.stats.duration > 0
+
+
 @requirement("D10")
 @pytest.mark.parametrize(
     "name", ["a b", "a/b", "../a", "1a", "_a", "$a", "a\n", "é", "a\x00", "tools.list()", "\ud800"]
