@@ -202,3 +202,27 @@ def test_governed_tools_are_refused_where_that_is_asked_for(stage: Stage) -> Non
             return await enclave.run(GOVERNED)
 
     assert detail(stage.run(body())) == "suspicious_sequence"
+
+
+@pytest.mark.parametrize(("verdict", "ends"), [(True, None), (False, "APPROVAL_DENIED")])
+def test_somebody_may_be_asked_about_a_governed_call(stage: Stage, verdict: bool, ends: str | None) -> None:
+    asked: list[rf.ApprovalRequest] = []
+
+    def approve(request: rf.ApprovalRequest) -> bool:
+        asked.append(request)
+        return verdict
+
+    async def body() -> rf.RunResult:
+        enclave = rf.Enclave(
+            tools=[list_mail, send_mail],
+            sandbox=rf.local(unsafe=True),
+            approve=approve,
+            screening=rf.Screening(actions={"EXFIL_LIST_SEND": "ask"}),
+        )
+        async with enclave:
+            return await enclave.run(GOVERNED)
+
+    assert code(stage.run(body())) == ends
+    assert [(one.tool, one.effect, "EXFIL_LIST_SEND" in str(one.reason)) for one in asked] == [
+        ("send_mail", "write", True)
+    ]

@@ -58,7 +58,7 @@ class GateCaller:
     ) -> Answer:
         try:
             outcome = await self._gate.call(
-                name, args, origin=origin, call_id=call_id, watch=watch, encode=True, own_task=True
+                name, args, origin=origin, call_id=call_id, watch=watch, encode=True, own_task=True, ask=ask
             )
         except ConfigError as error:  # the boundary was closed meanwhile
             return _error_answer(error.info(), "refused")
