@@ -11,8 +11,10 @@ import builtins
 import concurrent.futures
 import concurrent.futures.thread
 import datetime
+import functools
 import io
 import os
+import pathlib
 import random
 import sys
 import threading
@@ -144,6 +146,9 @@ def furnish() -> Sources:
     builtins.breakpoint = _no_debugger
     for name in ("exit", "quit"):  # what the site module would have added
         setattr(builtins, name, _leave)
+    for name in ("exists", "is_dir", "is_file"):  # as in os.path: what the kernel refuses to look at is not there
+        look: Any = getattr(os.path, name.replace("is_", "is"))
+        setattr(pathlib.Path, name, functools.partialmethod(_look, look))
     _install_names()
     _install_tracebacks()
     _install_clock(sources)
@@ -229,6 +234,10 @@ def _no_input(prompt: object = "", /) -> NoReturn:
     raise EOFError("scripts cannot ask for input; read what you were given from inputs[...]")
 
 
+def _look(self: pathlib.Path, look: Callable[[pathlib.Path], bool], **_: object) -> bool:
+    return look(self)
+
+
 def _leave(code: object = None, /) -> NoReturn:
     raise SystemExit(code)
 
@@ -295,6 +304,9 @@ def _install_dates(now: Any) -> None:
         @classmethod
         def now(cls, tz: Any = None) -> Any:
             return cls.fromtimestamp(now(), tz)
+
+        def date(self) -> Any:  # CPython's gives its own class, which is none that a script can name
+            return date(self.year, self.month, self.day)
 
         @classmethod
         def utcnow(cls) -> Any:
