@@ -106,7 +106,7 @@ def test_structured_errors_of_a_handler_are_results(stage: Stage) -> None:
     ("source", "ends"),
     [
         ("await call_tool('bad', {})", "TOOL_ERROR"),
-        ("raise ValueError('of /home/ada/x')", "RUNTIME_ERROR"),
+        ("raise ValueError('of /opt/ada/x')", "RUNTIME_ERROR"),
         ("1 / 0", "RUNTIME_ERROR"),
         ("def f(): return f()\nf()", "RUNTIME_ERROR"),
         ("x = (", "VALIDATION_ERROR"),
@@ -120,11 +120,11 @@ def test_traces_and_paths_of_the_host_are_in_no_error_where_that_is_asked_for(
     stage: Stage, source: str, ends: str, sanitized: bool
 ) -> None:
     """T109, O2."""
-    stage.tools["bad"] = failing(OSError(2, "No such file", "/home/ada/keys.txt"))
+    stage.tools["bad"] = failing(OSError(2, "No such file", "/opt/ada/keys.txt"))
     result = stage.script(source, sanitize_stack_traces=sanitized)
     assert result.error is not None
     shown = repr(result.error.as_dict())
-    assert (result.error.code, "/home/ada" in shown and sanitized) == (ends, False)
+    assert (result.error.code, "/opt/ada" in shown and sanitized) == (ends, False)
     assert ("traceback" in result.error.data) <= (not sanitized)
     assert result.stats.duration > 0
 

@@ -75,7 +75,7 @@ def test_a_run_that_never_began_has_no_times() -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("[Errno 2] No such file or directory: '/home/ada/keys.txt'", "[Errno 2] No such file or directory: '<path>'"),
+        ("[Errno 2] No such file or directory: '/opt/ada/keys.txt'", "[Errno 2] No such file or directory: '<path>'"),
         ('File "/usr/lib/python3/site-packages/x/y.py", line 3', 'File "<path>", line 3'),
         ("cannot import from /opt/app/tools (no module)", "cannot import from <path> (no module)"),
         ("file:///etc/passwd and C:\\Users\\ada\\x.txt", "<path> and <path>"),
