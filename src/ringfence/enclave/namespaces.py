@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NoReturn, cast
 
+from ringfence.enclave.check.vocabulary import FRAMES
 from ringfence.enclave.protocol import MAX_CALL_NAME
 from ringfence.errors import ConfigError
 from ringfence.limits import shown
@@ -55,12 +56,7 @@ REFUSED_NAMES: Final = frozenset(
 )
 """Names that a script must not use for anything, since they stand for the interpreter or the machine."""
 
-REFUSED_ATTRIBUTES: Final = frozenset(
-    "ag_await ag_code ag_frame ag_running ag_suspended co_code co_consts co_names co_varnames cr_await cr_code cr_frame "
-    "cr_origin cr_running cr_suspended f_back f_builtins f_code f_generator f_globals f_lasti f_lineno f_locals f_trace "
-    "func_closure func_code func_defaults func_globals gi_code gi_frame gi_running gi_suspended gi_yieldfrom mro "
-    "tb_frame tb_lasti tb_lineno tb_next with_traceback".split()
-)
+REFUSED_ATTRIBUTES: Final = FRAMES | {"mro"}
 """Attributes that lead from a value to frames, code and classes (enclave catalogue, section 5)."""
 
 Namespaces = Mapping[str, Mapping[str, str]]
