@@ -8,9 +8,11 @@ _LIFE = ("tests/enclave/test_lifecycle.py", "shows only when real workers come a
 _GUEST = ("tests/enclave/test_guest_language.py", "runs in the jail only, so it is driven from outside")
 
 ELSEWHERE: dict[str, tuple[str, str]] = {
-    "enclave.engines.guest_bridge": _GUEST,
+    "enclave.engines.guest_errors": (
+        "tests/enclave/engines/test_guest_bridge.py",
+        "means something only as the answer to a call",
+    ),
     "enclave.engines.guest_loop": _GUEST,
-    "enclave.engines.guest_values": _GUEST,
     "enclave.engines.guest_wire": _GUEST,
     "enclave.engines.guest_world": _GUEST,
     "enclave.engines.guest_modules": (
@@ -25,7 +27,6 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "enclave.failures": ("tests/enclave/test_calls.py", "is what every handler's exception goes through"),
     "enclave.flight": _LIFE,
     "enclave.facade": _LIFE,
-    "enclave.modules": ("tests/enclave/test_guest_language.py", "is used there module by module"),
     "enclave.loops": _LIFE,
     "enclave.pool": _LIFE,
     "enclave.workers": _LIFE,

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 
 from ringfence.enclave.engines.guest_bridge import Bridge
-from ringfence.enclave.engines.guest_names import AwaitedFunction, BlockingFunction, HostObject
+from ringfence.enclave.engines.guest_names import AwaitedFunction, BlockingFunction, HostObject, Opaque
 from ringfence.enclave.table import restore
 
 
@@ -57,6 +57,10 @@ def _read_only(self: Any, *_: object, **__: object) -> NoReturn:
     raise TypeError(f"{name} is read-only; change a copy: {way}(...) of this part, or copy.deepcopy({name})")
 
 
+def _copied(value: Any, memo: dict[int, Any]) -> Any:
+    return value if issubclass(type(value), Opaque) else copy.deepcopy(value, memo)
+
+
 class FrozenDict(dict[str, Any]):
     """A dictionary that can be read by key and by attribute. Methods of dictionaries hide keys of their names."""
 
@@ -81,7 +85,7 @@ class FrozenDict(dict[str, Any]):
         return dict(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
-        return {key: copy.deepcopy(child, memo) for key, child in self.items()}
+        return {key: _copied(child, memo) for key, child in self.items()}
 
     def __reduce_ex__(self, protocol: object) -> Any:
         return dict, (dict(self),)

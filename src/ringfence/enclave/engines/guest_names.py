@@ -36,7 +36,7 @@ def _suggestion(wanted: str, members: Collection[str], owner: str) -> str:
     return f". Did you mean {owner}.{close[0]}?" if close else f"; it has {', '.join(members) or 'nothing'}"
 
 
-class _Opaque:
+class Opaque:
     """Cannot be changed, and is its own copy."""
 
     __slots__ = ()
@@ -54,7 +54,7 @@ class _Opaque:
         return self
 
 
-class _Callable(_Opaque):
+class _Callable(Opaque):
     """Something to call, of which a script can see the name."""
 
     __slots__ = ("bridge", "shown")
@@ -72,8 +72,12 @@ class _Callable(_Opaque):
                 return object
             case "__await__":
                 return _Callable.__await__.__get__(self)
+            case "__deepcopy__":
+                return Opaque.__deepcopy__.__get__(self)
             case "_is_coroutine" | "_is_coroutine_mark" if _is_async(self):
                 return _COROUTINE_MARKS[name]
+            case "__mro_entries__":  # asked of the bases of a class
+                raise TypeError(f"{shown} is a function, not a class")
             case _:
                 raise AttributeError(f"{shown} has no attribute {name!r}; call it: {_example(self)}")
 
@@ -159,7 +163,7 @@ class Method(_Callable):
 _tool, _set_tool = _take(Method, "tool")
 
 
-class _Members(_Opaque):
+class _Members(Opaque):
     """Members under one name. Nothing but these exists."""
 
     __slots__ = ("members", "name")

@@ -19,6 +19,7 @@ import sys
 import types
 from collections import abc
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any, Final, NoReturn, cast
 
 from ringfence.enclave import table
@@ -86,36 +87,35 @@ class Bounds:
         """Whether the host would take it, by every limit."""
         if self.excess(made) is not None:
             return False
-        most = self.nodes if self.members is None else self.members
+        most = sys.maxsize if self.members is None else self.members
         text = made.text
-        if text.count("[") + text.count("{") <= self.depth and text.count(":") <= most:
-            return structure(text, self.nodes) <= self.nodes
-        return self._holds(json.loads(text), most)
-
-    def _holds(self, value: Any, most: int) -> bool:
-        level, nodes = [value], 1
-        for _ in range(self.depth + 1):
-            inner: list[Any] = []
-            for item in level:
-                if isinstance(item, dict):
-                    if len(item) > most:  # pyright: ignore[reportUnknownArgumentType]
-                        return False
-                    inner.extend(item.values())  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
-                elif isinstance(item, list):
-                    inner.extend(item)  # pyright: ignore[reportUnknownArgumentType]
-            nodes += len(inner)
-            if not inner or nodes > self.nodes:
-                break
-            level = inner
-        else:
+        if structure(text, self.nodes) > self.nodes:
             return False
-        return nodes <= self.nodes
+        if text.count("[") + text.count("{") <= self.depth and text.count(":") <= most:
+            return True
+        return self._is_shallow(json.loads(text), most)
+
+    def _is_shallow(self, value: Any, most: int) -> bool:
+        level: list[Any] = [value]
+        for _ in range(self.depth):
+            objects = [item for item in level if _is(item, dict)]
+            if any(len(item) > most for item in objects):
+                return False
+            lists = [item for item in level if _is(item, list)]
+            children = chain(*lists, *(item.values() for item in objects))
+            level = [child for child in children if _is(child, (dict, list))]
+        return not level
 
 
 def structure(text: str, most: int) -> int:
     """How many values JSON text holds at most; exactly that where it looks like more than `most`."""
     found = text.count(",") + text.count("[") + text.count("{") + 1
     return found if found <= most else structure(_STRING.sub("", text), sys.maxsize)
+
+
+def _is(item: object, kinds: type | tuple[type, ...]) -> bool:
+    """`isinstance` by the object's class, whatever the object says that its class is."""
+    return issubclass(type(item), kinds)
 
 
 class _Refused(Exception):
@@ -184,25 +184,25 @@ def _with_tags(value: object) -> Encoded:
 
 def _plain(item: Any, path: Path, paths: dict[str, list[Path]]) -> Any:
     """The value in JSON's own types. `path`: to it; `paths`: what was found, by kind."""
-    if item is None or isinstance(item, (str, int, float)):
+    if item is None or _is(item, (str, int, float)):
         return item
-    if isinstance(item, dict):
+    if _is(item, dict):
         members: dict[str, Any] = {}
-        for key, child in item.items():  # pyright: ignore[reportUnknownVariableType]
+        for key, child in item.items():
             if not isinstance(key, str):
                 raise _OddKeys
             path.append(key)
             members[key] = _plain(child, path, paths)
             path.pop()
         return members
-    if isinstance(item, (list, tuple)):
+    if _is(item, (list, tuple)):
         items: list[Any] = []
-        for child in item:  # pyright: ignore[reportUnknownVariableType]
+        for child in item:
             path.append(len(items))
             items.append(_plain(child, path, paths))
             path.pop()
         return items
-    if isinstance(item, table.TYPES):
+    if _is(item, table.TYPES):
         kind, text = table.write(item)
         paths.setdefault(kind, []).append(path.copy())
         return text
@@ -214,7 +214,7 @@ def _plain(item: Any, path: Path, paths: dict[str, list[Path]]) -> Any:
 
 def _hook(value: Any) -> Any:
     """Called by the encoder for what it does not know."""
-    if isinstance(value, table.TYPES):
+    if _is(value, table.TYPES):
         raise _Tagged
     made = _convert(value)
     if not _plain_keys(made):
@@ -265,13 +265,14 @@ def _plain_keys(value: object) -> bool:
         if id(item) in seen:  # shared, or a cycle, which the encoder refuses
             continue
         seen.add(id(item))
-        if isinstance(item, dict):
-            if not all(isinstance(key, str) for key in item):  # type: ignore[reportUnknownVariableType]
+        kind: Any = cast("Any", type(item))
+        if issubclass(kind, dict):
+            if not all(isinstance(key, str) for key in item):
                 return False
-            item = item.values()  # type: ignore[reportUnknownVariableType]
-        elif not isinstance(item, (list, tuple)):
+            item = item.values()
+        elif not issubclass(kind, (list, tuple)):  # it only says that it is one
             continue
-        stack.extend(child for child in item if isinstance(child, _CONTAINERS))  # type: ignore[reportUnknownVariableType]
+        stack.extend(child for child in item if isinstance(child, _CONTAINERS))  # pyright: ignore[reportUnknownArgumentType]
     return True
 
 
@@ -292,21 +293,21 @@ def _with_text_keys(value: object) -> object:
 
 def _rekey(item: Any, path: str, made: dict[int, Any]) -> Any:
     """`made`: what was converted already, by identity, so that what is shared stays shared."""
-    if item is None or isinstance(item, (str, int, float, *table.TYPES)):
+    if item is None or _is(item, (str, int, float, *table.TYPES)):
         return item
     number = id(item)
     if number in made:
         return made[number][1]
     children: Any
-    if isinstance(item, dict):
+    if _is(item, dict):
         children = {}
-        for key, child in item.items():  # type: ignore[reportUnknownVariableType]
+        for key, child in item.items():
             text = _key_text(key, path)
             if text in children:
                 raise NotData(path, f"two object keys become the text {text!r}; use keys that differ as text")
             children[text] = _rekey(child, f"{path}.{text}" if path else text, made)
-    elif isinstance(item, (list, tuple)):
-        children = [_rekey(child, f"{path}[{at}]", made) for at, child in enumerate(item)]  # type: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    elif _is(item, (list, tuple)):
+        children = [_rekey(child, f"{path}[{at}]", made) for at, child in enumerate(item)]
     else:
         try:
             children = _rekey(_convert(item), path, made)
@@ -377,18 +378,18 @@ def _children(item: Any, path: str) -> list[tuple[Any, str]]:
     """
     if (reason := _scalar_problem(item)) is not None:
         raise NotData(path, reason, item)
-    if item is None or isinstance(item, (str, int, float)):
+    if item is None or _is(item, (str, int, float)):
         return []
-    if isinstance(item, dict):
-        for key in item:  # type: ignore[reportUnknownVariableType]
+    if _is(item, dict):
+        for key in item:
             if not isinstance(key, str):
                 raise _odd_key(key, path)  # type: ignore[reportUnknownArgumentType]
             if (reason := _scalar_problem(key)) is not None:
                 raise NotData(path, f"an object key is {reason}")
-        return [(child, f"{path}.{key}" if path else key) for key, child in item.items()]  # type: ignore[reportUnknownVariableType]
-    if isinstance(item, (list, tuple)):
-        return [(child, f"{path}[{at}]") for at, child in enumerate(item)]  # type: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    if isinstance(item, table.TYPES):
+        return [(child, f"{path}.{key}" if path else key) for key, child in item.items()]
+    if _is(item, (list, tuple)):
+        return [(child, f"{path}[{at}]") for at, child in enumerate(item)]
+    if _is(item, table.TYPES):
         try:
             table.write(item)
         except table.Unwritable as error:
@@ -406,12 +407,12 @@ def _refuse(item: object, path: str) -> NoReturn:
     raise NotData(path, f"a value of type {kind.__name__} is not data{fix}", item)
 
 
-def _scalar_problem(item: object) -> str | None:
-    if isinstance(item, float) and not math.isfinite(item):
+def _scalar_problem(item: Any) -> str | None:
+    if _is(item, float) and not math.isfinite(item):
         return f"{item!r} is not a finite number"
-    if isinstance(item, int) and item.bit_length() > 14_000 and abs(item) >= 10**table.MOST_DIGITS:
+    if _is(item, int) and item.bit_length() > 14_000 and abs(item) >= 10**table.MOST_DIGITS:
         return f"a whole number of more than {table.MOST_DIGITS} digits"
-    if isinstance(item, str):
+    if _is(item, str):
         try:
             item.encode()
         except UnicodeEncodeError:

@@ -27,7 +27,7 @@ def keep(names: Mapping[str, object], given: Collection[str], bounds: Bounds, ro
     parts: list[str] = []
     paths: dict[str, list[Path]] = {}
     each = replace(bounds, depth=bounds.depth - 1)
-    nodes, steps = bounds.nodes, bounds.nodes
+    room, nodes, steps = room - 2, bounds.nodes - 2, bounds.nodes  # the object around them
     for name, value in list(names.items()):
         if len(parts) == bounds.members:
             break
