@@ -16,6 +16,7 @@ from ringfence.contract.tool import ToolOptions
 from ringfence.events import EVENT_TYPES, META, META_TYPES, REASONS, SEED_TYPES
 from ringfence.gate import attempt, hub, leases, perform, runner, waits
 from ringfence.limits import MIB, ValueBudget
+from ringfence.policy.sequences import PATTERNS
 from tests.docs.pages import ROOT
 
 BUDGET = ValueBudget()
@@ -47,7 +48,7 @@ def public(kind: type) -> Iterable[str]:
 
 @pytest.mark.parametrize(
     "kind",
-    [rf.ApprovalRequest, rf.RunResult, rf.CallRecord, rf.RunStats, rf.CheckReport, rf.ErrorInfo],
+    [rf.ApprovalRequest, rf.RunResult, rf.CallRecord, rf.RunStats, rf.CheckReport, rf.ErrorInfo, rf.Screening],
     ids=lambda kind: kind.__name__,
 )
 def test_every_field_of_a_record_is_named(kind: type) -> None:
@@ -89,6 +90,11 @@ def test_every_key_that_an_event_may_have_is_named(kind: str) -> None:
 
 def test_every_reason_of_a_denial_is_named() -> None:
     assert table("`reason`", "## Events") == REASONS
+
+
+def test_every_detector_is_named_with_its_window() -> None:
+    rows = re.findall(r"^\| `([A-Z_]+)` \| (?:(\d+) s)? ?\|", PAGE, re.MULTILINE)
+    assert [(name, float(window or 0)) for name, window in rows] == [(one.id, one.window) for one in PATTERNS]
 
 
 def test_every_exit_code_is_named() -> None:
