@@ -5,12 +5,12 @@ from typing import Final
 
 MODULES: Final = (
     "abc argparse array ast asyncio base64 binascii bisect calendar cmath codecs collections collections.abc colorsys "
-    "concurrent.futures configparser contextlib contextvars copy csv dataclasses datetime decimal difflib email.utils "
+    "concurrent.futures configparser contextlib contextvars copy csv dataclasses datetime decimal difflib email email.message email.parser email.utils "
     "enum errno fnmatch fractions functools graphlib gzip hashlib heapq hmac html html.entities html.parser http "
     "inspect io ipaddress itertools json keyword locale logging math mimetypes numbers operator os os.path pathlib "
     "pprint queue random re reprlib sched secrets shlex statistics string stringprep struct sys textwrap threading "
-    "time timeit tomllib traceback types typing unicodedata urllib.parse uuid warnings weakref xml.etree.ElementTree "
-    "zlib zoneinfo"
+    "time timeit tomllib traceback types typing unicodedata urllib.parse uuid warnings weakref xml.dom.minidom xml.etree.ElementTree "
+    "zipfile zlib zoneinfo"
 ).split()
 """What `import` finds."""
 

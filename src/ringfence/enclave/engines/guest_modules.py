@@ -22,7 +22,7 @@ _HELPERS: Final = (
     "encodings.utf_16 encodings.utf_16_be encodings.utf_16_le encodings.utf_32 encodings.utf_32_be encodings.utf_32_le "
     "encodings.utf_7 encodings.utf_8_sig encodings.raw_unicode_escape "
     "encodings.unicode_escape encodings.rot_13 encodings.hex_codec encodings.base64_codec encodings.iso8859_15 "
-    "encodings.cp437 asyncio.taskgroups asyncio.timeouts asyncio.runners concurrent.futures.thread linecache tokenize"
+    "encodings.cp437 asyncio.taskgroups asyncio.timeouts asyncio.runners concurrent.futures.thread linecache tokenize xml.dom.expatbuilder email.generator email.policy"
 ).split()
 """What those modules import when they are used."""
 

@@ -25,7 +25,7 @@ import warnings
 import weakref
 import zoneinfo
 from collections.abc import Callable, Iterator, Mapping
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any, Final, NoReturn
 
 from ringfence.enclave.engines.guest_modules import Imports
@@ -35,6 +35,7 @@ from ringfence.enclave.source import FILENAME
 
 TOP: Final = "<module>"
 """Name of a script's top level in tracebacks."""
+_MAIN: Final = ModuleType("__main__")
 
 
 class _Printed(io.TextIOBase):
@@ -161,7 +162,8 @@ def enter(channel: Channel) -> None:
     """In a child: what is printed goes to the host, and imports that find nothing say what there is."""
     sys.meta_path.append(Imports())
     for name in [name for name in sys.modules if name.partition(".")[0] == "ringfence"]:
-        del sys.modules[name]  # no business of a script's, and its paths are the host's
+        del sys.modules[name]  # no business of a script's
+    sys.modules["__main__"] = _MAIN
     sleep = time.sleep
 
     def sleep_after_output(seconds: float, /) -> None:
@@ -174,8 +176,12 @@ def enter(channel: Channel) -> None:
 
 
 def script_globals() -> dict[str, Any]:
-    """The names that every module has."""
-    return {"__name__": "__main__", "__builtins__": builtins, "__doc__": None}
+    """The names of the script's module, at first those that every module has. `enter` makes it `__main__`, where type
+    hints and dataclasses look for names."""
+    names = vars(_MAIN)
+    names.clear()
+    names.update(__name__="__main__", __builtins__=builtins, __doc__=None)
+    return names
 
 
 def _install_threads() -> None:
