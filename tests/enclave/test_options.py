@@ -203,6 +203,21 @@ def test_describing_shows_the_tools_and_says_when_there_are_none(stage: Stage) -
     assert stage.enclave(tool_handler=None).describe() == "# There are no tools to call.\n"
 
 
+def test_describing_also_shows_namespaces_and_globals(stage: Stage) -> None:
+    enclave = stage.enclave(
+        tool_namespaces={"mail": ["list"], "users": {"get": "users:get"}},
+        globals={"context": {"a": 1}, "api": {"fetch": handler, "n": 1}, "shout": str.upper},
+        allow_functions_in_globals=True,
+    )
+    assert enclave.describe().endswith(
+        "# Tools under other names, called with one object of arguments, or with keywords:\n"
+        "#   await mail.list({...})  # the tool mail.list\n"
+        "#   await users.get({...})  # the tool users:get\n"
+        "# Read-only data: context\n"
+        "# Functions: await api.fetch(...), shout(...)\n"
+    )
+
+
 # where the jail cannot be enforced
 
 

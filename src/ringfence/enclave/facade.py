@@ -277,10 +277,13 @@ class Enclave:
         return self._config
 
     def describe(self) -> str:
-        """Typed Python stubs of every callable tool, for the model that writes scripts."""
+        """Typed Python stubs of every callable tool, and what else scripts find, for the model that writes them."""
+        functions = [(one.name, one.is_async) for one in self._globals.functions]
+        data = self._globals.names - {name.partition(".")[0] for name, _ in functions}
+        more = stubs.also_there(self._namespaces, data, functions)
         if self._gate is not None:
-            return stubs.describe_python(self._gate.tools)
-        return stubs.describe_python_handler() if self._handler is not None else stubs.describe_python(())
+            return stubs.describe_python(self._gate.tools) + more
+        return (stubs.describe_python_handler() if self._handler is not None else stubs.describe_python(())) + more
 
     # events
 
