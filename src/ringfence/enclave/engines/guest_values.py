@@ -14,6 +14,7 @@ import enum
 import fractions
 import json
 import math
+import pathlib
 import re
 import sys
 import types
@@ -26,7 +27,7 @@ from ringfence.enclave import table
 
 MAX_STEPS: Final = 2_000_000
 _CONTAINERS: Final = (dict, list, tuple)
-_ITERABLES: Final = (set, frozenset, abc.KeysView, abc.ValuesView, range, collections.deque)
+_ITERABLES: Final = (set, frozenset, abc.KeysView, abc.ValuesView, range, collections.deque, collections.UserList)
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"')
 
 Path = list[str | int]
@@ -150,6 +151,19 @@ def encode(value: object, *, any_keys: bool = False) -> Encoded:
     return _encoded(_with_text_keys(value))
 
 
+def simple(value: object) -> str | None:
+    """JSON text of what most arguments are: JSON's own types in ASCII, and its characters are its bytes. None: `encode`
+    has to look at it.
+    """
+    if not _plain_keys(value):
+        return None
+    try:
+        text = "".join(_encode(value, 0))
+    except Exception:  # noqa: BLE001 - whatever it is, `encode` finds it again and says it
+        return None
+    return text if text.isascii() else None
+
+
 def _encoded(value: object) -> Encoded:
     if not _plain_keys(value):
         raise _OddKeys
@@ -235,7 +249,7 @@ def _convert(value: Any) -> Any:
         return str(value)
     if issubclass(kind, enum.Enum):
         return value.value
-    if issubclass(kind, types.MappingProxyType):
+    if issubclass(kind, (types.MappingProxyType, collections.ChainMap, collections.UserDict)):
         return dict(value)
     if dataclasses.is_dataclass(kind):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(kind)}
@@ -401,9 +415,18 @@ def _children(item: Any, path: str) -> list[tuple[Any, str]]:
         _refuse(item, path)
 
 
+_FIXES: Final[tuple[tuple[tuple[type, ...], str], ...]] = (
+    ((types.GeneratorType, map, filter, zip, enumerate, reversed), "use list(...)"),
+    ((BaseException,), "use str(error)"),
+    ((pathlib.PurePath,), "use str(path)"),
+)
+
+
 def _refuse(item: object, path: str) -> NoReturn:
     kind = type(item)
-    fix = "; use .to_dict() or .tolist()" if kind.__module__.partition(".")[0] == "pandas" else ""
+    fix = next((f"; {fix}" for kinds, fix in _FIXES if issubclass(kind, kinds)), "")
+    if kind.__module__.partition(".")[0] == "pandas":
+        fix = "; use .to_dict() or .tolist()"
     raise NotData(path, f"a value of type {kind.__name__} is not data{fix}", item)
 
 
