@@ -108,10 +108,9 @@ def test_a_sequence_is_refused_in_the_seeds_words() -> None:
     assert run.call("mail.list") is ALLOWED
     judged = run.call("mail.send", after=4.9)
     assert judged.error is not None
-    assert (judged.error.code, judged.error.message, dict(judged.error.data), judged.flags) == (
+    assert (judged.error.code, judged.error.message, judged.flags) == (
         "suspicious_sequence",
         "Suspicious pattern detected: data was read, and then something was sent [EXFIL_LIST_SEND]",
-        {"pattern": "EXFIL_LIST_SEND"},
         ("EXFIL_LIST_SEND",),
     )
     assert judged.error.hint is not None

@@ -7,7 +7,8 @@ Pure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
 from ringfence.policy.words import are_adjacent, words
@@ -15,9 +16,11 @@ from ringfence.policy.words import are_adjacent, words
 MANY: Final = 1_000
 """A `limit` or page size from here on is one (I6: four digits)."""
 EXCESSIVE: Final = 10_000
-"""Beyond it the fields whose names mean other things too are one (K3, EXCESSIVE_LIMIT)."""
+"""Over it the fields whose names mean other things too are one (K3, EXCESSIVE_LIMIT)."""
 _PAGES: Final = frozenset({("page", "size"), ("pagesize",), ("per", "page")})
 _COUNTS: Final = frozenset({("count",), ("max",), ("top",), ("size",), ("take",)})
+_CONTAINERS: Final = frozenset({dict, list})
+"""What JSON values hold others in."""
 _LONGEST_KEY: Final = 128
 """Characters of a key that is looked at."""
 
@@ -30,17 +33,22 @@ def asks_for_all(arguments: Mapping[str, Any]) -> bool:
     `"no_limit"`.
     """
     stack: list[Any] = [arguments]
+    bounds: dict[str, float] = {}
     while stack:
         item = stack.pop()
+        inside: Iterable[Any] = cast("list[Any]", item)
         if isinstance(item, Mapping):
-            for key, value in cast("Mapping[Any, Any]", item).items():
-                if _is_wide(str(key), value):
+            members = cast("Mapping[str, Any]", item)
+            if any(_is_wide(key, value, bounds) for key, value in members.items()):
+                return True
+            inside = members.values()
+        for value in inside:  # most are numbers and long texts
+            kind = cast("type[object]", type(value))
+            if kind is str:
+                if len(value) <= len("no_limit") and _says_all(value):
                     return True
+            elif kind in _CONTAINERS:
                 stack.append(value)
-        elif isinstance(item, list | tuple):
-            stack.extend(cast("list[Any]", item))
-        elif type(item) is str and len(item) <= len("no_limit") and _says_all(item):
-            return True
     return False
 
 
@@ -48,18 +56,27 @@ def _says_all(text: str) -> bool:
     return text == "*" or text.lower().replace("_", "").replace("-", "") == "nolimit"
 
 
-def _is_wide(key: str, value: object) -> bool:
+def _is_wide(key: str, value: object, bounds: dict[str, float]) -> bool:
+    """Whether a member is one. `bounds` remembers keys: a long list of rows has the same few again and again."""
     if key == "*":
         return True
     number = _number(value)
-    if number is None or (number < MANY and number != 1) or len(key) > _LONGEST_KEY:
+    if number is None or (number < MANY and number != 1):
         return False
-    found = words(key)
+    least = bounds.get(key)
+    if least is None:
+        least = bounds[key] = _least(key)
+    return number >= least
+
+
+def _least(key: str) -> float:
+    """From which number on a member of this name does away with a bound."""
+    found = words(key[:_LONGEST_KEY])
     if are_adjacent(found, "no", "limit") or "nolimit" in found or "unlimited" in found:
-        return True
+        return 1
     if "limit" in found or found in _PAGES:
-        return number >= MANY
-    return found in _COUNTS and number > EXCESSIVE
+        return MANY
+    return EXCESSIVE + 1 if found in _COUNTS else math.inf
 
 
 def _number(value: object) -> float | int | None:

@@ -244,7 +244,6 @@ def _suspicious(description: str, pattern: str) -> ErrorInfo:
         code="suspicious_sequence",
         message=f"Suspicious pattern detected: {description} [{pattern}]",
         hint=f"do without it; the host may allow it with rf.Screening(actions={{{pattern!r}: 'log'}})",
-        data=MappingProxyType({"pattern": pattern}),
     )
 
 
