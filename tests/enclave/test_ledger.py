@@ -77,7 +77,7 @@ def test_a_call_beyond_the_budget_is_refused_in_its_turn() -> None:
     turns: list[list[str]] = []
     for _ in range(4):
         turns.append(steps(ledger))
-        ledger.finished()
+        ledger.finished(call(1))
     assert turns == [["start tool1"], ["start tool2"], ["start tool3"], ["limit_exceeded tool4"]]
     assert [entry.name for entry in ledger.drain()] == ["tool5"]
 
@@ -101,7 +101,7 @@ def test_no_more_calls_run_at_once_than_allowed() -> None:
     ledger = Ledger(limits())
     sent(ledger, call(1), call(2, "function"), call(3))
     assert steps(ledger) == ["start tool1", "start function2"]
-    ledger.finished()
+    ledger.finished(call(1))
     assert steps(ledger) == ["start tool3"]
 
 
@@ -139,11 +139,25 @@ def test_what_waits_is_counted_in_bytes() -> None:
     assert ledger.full
     assert steps(ledger) == ["start tool1"]
     assert (ledger.full, ledger.roomy) == (False, False)
-    ledger.finished()
+    ledger.finished(call(1, size=90))
     assert steps(ledger) == ["start tool2"]
     assert ledger.roomy
     ledger.drain()
     assert ledger.roomy
+
+
+def test_calls_that_hold_much_run_with_few_others_or_alone() -> None:
+    ledger = Ledger(limits(max_tool_calls=9, max_concurrent_calls=9))  # values of 100 bytes, so 1,600 in flight
+    sent(ledger, call(1, size=900), call(2, size=700), call(3, size=1), call(4, size=5_000), call(5))
+    assert steps(ledger) == ["start tool1", "start tool2"]
+    ledger.finished(call(2, size=700))
+    assert steps(ledger) == ["start tool3"]
+    ledger.finished(call(3, size=1))
+    assert steps(ledger) == []
+    ledger.finished(call(1, size=900))
+    assert steps(ledger) == ["start tool4"]
+    ledger.finished(call(4, size=5_000))
+    assert steps(ledger) == ["start tool5"]
 
 
 # screening
@@ -179,9 +193,9 @@ def test_a_call_is_judged_in_its_turn_right_before_it_starts() -> None:
     sent(ledger, call(1), call(2, "function"), call(3))
     assert screen.seen == []
     assert steps(ledger, 1.0) == ["start tool1"]
-    ledger.finished()
+    ledger.finished(call(1))
     assert steps(ledger, 2.0) == ["start function2"]
-    ledger.finished()
+    ledger.finished(call(1))
     step = ledger.next(3.0, writable=True)
     assert isinstance(step, Start)
     assert (step.entry.name, step.ask, step.flags) == ("tool3", "a bulk call", ("BULK",))

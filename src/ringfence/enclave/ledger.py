@@ -19,6 +19,10 @@ from ringfence.limits import RunLimits
 EXCESS_CALLS: Final = 1_000
 """Refused calls beyond a budget (one large gather) before a guest is ended for flooding."""
 
+MOST_IN_FLIGHT: Final = 16
+"""Times the bytes of one value that the arguments of running calls may hold together; a larger one runs alone. Texts
+of the greatest size still run ten at a time, while ten values of many small objects would be a gigabyte."""
+
 Kind = Literal["tool", "function"]
 
 
@@ -38,7 +42,7 @@ class Entry:
     function: int = 0
     """The function's number in `globals`."""
     size: int = 0
-    """Bytes that it holds while it waits."""
+    """Bytes that its arguments hold."""
     over: bool = False
     """Beyond its kind's budget: refused in its turn, since calls before it start before the run fails."""
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -101,6 +105,7 @@ class Ledger:
         self._queue: deque[Entry] = deque()
         self._held = 0
         self._running = 0
+        self._in_flight = 0
         self.made = 0
         """Calls of both kinds."""
         self.counts: dict[Kind, int] = {"tool": 0, "function": 0}
@@ -142,22 +147,29 @@ class Ledger:
             return None
         if self._running >= self._limits.max_concurrent_calls:
             return None
+        most = MOST_IN_FLIGHT * self._limits.value.size
+        if self._running and self._in_flight + self._queue[0].size > most and not self._queue[0].over:
+            return None
         entry = self._queue.popleft()
         self._held -= entry.size
         if entry.over:
             return Refuse(entry=entry, error=self._too_many(entry.kind))
         if self._screen is None:
-            self._running += 1
-            return Start(entry=entry)
+            return self._start(entry)
         judged = self._screen.judge(entry, now) if entry.kind == "tool" else self._screen.judge_global(now)
         if judged.error is not None:
             return Refuse(entry=entry, error=judged.error, flags=judged.flags)
-        self._running += 1
-        return Start(entry=entry, ask=judged.reason if judged.action == "ask" else None, flags=judged.flags)
+        return self._start(entry, ask=judged.reason if judged.action == "ask" else None, flags=judged.flags)
 
-    def finished(self) -> None:
+    def _start(self, entry: Entry, *, ask: str | None = None, flags: tuple[str, ...] = ()) -> Start:
+        self._running += 1
+        self._in_flight += entry.size
+        return Start(entry=entry, ask=ask, flags=flags)
+
+    def finished(self, entry: Entry) -> None:
         """A call that started has ended."""
         self._running -= 1
+        self._in_flight -= entry.size
 
     def latch(self, error: ErrorInfo) -> None:
         """The run has failed, unless it had failed or ended before."""

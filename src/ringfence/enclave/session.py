@@ -15,6 +15,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, assert_never
 
+from ringfence import values
 from ringfence.enclave import protocol, results
 from ringfence.enclave.channel import Channel
 from ringfence.enclave.deadline import Deadline
@@ -219,7 +220,7 @@ class ScriptSession:
                 self._fail(call, "refused", taken)
                 return
             call.args = taken
-            entry.size = len(taken.data)
+            entry.size = values.footprint(taken.data)
             if self._screened and entry.kind == "tool":
                 entry.arguments = taken.value
         self._calls[entry.number] = call
@@ -268,7 +269,7 @@ class ScriptSession:
         finally:
             call.approval_ended()
             self._running.pop(call.entry.number, None)
-            self._ledger.finished()
+            self._ledger.finished(call.entry)
         self._answer(call, answer)
         self._start_queued()
 
