@@ -111,12 +111,10 @@ class Bridge:
         """
         if type(name) is not str or not name:
             raise TypeError("call_tool: the tool's name must be text that is not empty")
-        return self._call(name, args, throw is not False, line, at, self._created_call(name, line))
-
-    def _created_call(self, name: str, line: int) -> int:
         self._created += 1
-        self._unstarted[self._created] = _Unstarted(name, line)
-        return self._created
+        number = self._created
+        self._unstarted[number] = _Unstarted(name, line)
+        return self._call(name, args, throw is not False, line, at, number)
 
     async def _call(self, name: str, args: object, throw: bool, line: int, at: int, number: int) -> Any:
         del self._unstarted[number]
@@ -137,11 +135,15 @@ class Bridge:
             return _fault(f"a tool's name has at most {MAX_NAME} characters")
         if args is MISSING:
             return _fault("Tool arguments must be an object; pass a dict, {} for none")
-        if not isinstance(args, Mapping):
-            return _fault(f"Tool arguments must be an object, not {type(args).__name__}; pass a dict")
-        return self._encoded(dict(args))  # pyright: ignore[reportUnknownArgumentType]
+        if type(args) is not dict:
+            if not isinstance(args, Mapping):
+                return _fault(f"Tool arguments must be an object, not {type(args).__name__}; pass a dict")
+            args = dict(args)  # pyright: ignore[reportUnknownVariableType]  # pyright: ignore[reportUnknownArgumentType]
+        return self._encoded(args)  # pyright: ignore[reportUnknownArgumentType]
 
     def _encoded(self, args: object) -> str:
+        if (text := guest_values.simple(args, self.bounds.size)) is not None:
+            return f'"args":{text}'
         try:
             made = guest_values.encode(args)
         except guest_values.NotData as error:
@@ -164,7 +166,10 @@ class Bridge:
         self, function: int, name: str, args: Any, named: Any, line: int, at: int
     ) -> Coroutine[Any, Any, Any]:
         """A call of an asynchronous function, to await."""
-        return self._call_function(function, name, args, named, line, at, self._created_call(name, line))
+        self._created += 1
+        number = self._created
+        self._unstarted[number] = _Unstarted(name, line)
+        return self._call_function(function, name, args, named, line, at, number)
 
     async def _call_function(
         self, function: int, name: str, args: Any, named: Any, line: int, at: int, number: int

@@ -151,17 +151,16 @@ def encode(value: object, *, any_keys: bool = False) -> Encoded:
     return _encoded(_with_text_keys(value))
 
 
-def simple(value: object) -> str | None:
-    """JSON text of what most arguments are: JSON's own types in ASCII, and its characters are its bytes. None: `encode`
-    has to look at it.
-    """
+def simple(value: object, most: int) -> str | None:
+    """JSON text of what most arguments are: JSON's own types, at most so many bytes. None: `encode` has to look at it."""
     if not _plain_keys(value):
         return None
     try:
         text = "".join(_encode(value, 0))
+        size = len(text) if text.isascii() else len(text.encode())
     except Exception:  # noqa: BLE001 - whatever it is, `encode` finds it again and says it
         return None
-    return text if text.isascii() else None
+    return text if size <= most else None
 
 
 def _encoded(value: object) -> Encoded:
