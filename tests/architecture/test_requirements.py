@@ -60,7 +60,7 @@ def problems_of(manifest: Mapping[str, Requirement], tests: tuple[Tagged, ...]) 
     for where, test, ids in tests:
         unknown = [name for name in ids if name not in manifest]
         if unknown:
-            yield f"{where}: {', '.join(unknown)} not in tests/requirements.py; fix: correct it, or add the promise"
+            yield f"{where}: {', '.join(unknown)} not in tests/requirements; fix: correct it, or add the promise"
         if not test.name.startswith("test_"):
             yield f"{where}: {test.name} is no test; fix: tag the test that uses it"
         if not can_fail(test):

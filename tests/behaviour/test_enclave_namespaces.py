@@ -159,6 +159,8 @@ def test_a_method_without_arguments_sends_an_empty_object(stage: Stage) -> None:
     [
         "mail.list({'a': 1}, b=2)",
         "mail.list(unread=True, throw_on_error=False)",
+        "mail.list({}, {})",
+        "mail.list({}, {'throw_on_error': False})",
         "mail.list(1, 2, 3)",
     ],
 )

@@ -22,15 +22,7 @@ from tests.requirements.record import Record as Record
 from tests.requirements.record import Requirement as Requirement
 from tests.requirements.record import requirement as requirement
 
-_PENDING: Final = frozenset(
-    (
-        "B73 B74 B76 B77 B79 B80 B82 B83 B85 B86 B89 B91 B118 B119 B121 B122 B124 B125 B127 B128 B130 B131 "
-        "B133 B134 B136 B137 B139 B140 B142 seed2.context seed2.allowed seed2.gated seed2.plain "
-        "seed2.stackless seed2.new seed2.collections seed2.active seed2.once seed2.structured dec.19 dec.20 "
-        "dec.22 dec.23 dec.24 dec.25 rec.11 rec.12 U2 EW3 T89 T90 T91 T93 T94 T97 T98 T99 T101 T102 T103 T105 "
-        "T106 T107 T109 T110 T111 T113 T114 T115 T116 T118 "
-    ).split()
-)
+_PENDING: Final = frozenset(("T115 ").split())
 """Promises of parts of the enclave that are being built; their tests come with them."""
 
 

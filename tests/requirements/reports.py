@@ -59,7 +59,7 @@ _REPORTS: Final[tuple[tuple[str, str, Line], ...]] = (
     ("E", "pydantic/monty#112", ("B77", "bug", "a source that is nested very deeply is refused before it runs")),
     ("E", "pydantic/monty#439", ("B79", "bug", "exception types nested very deeply end their own run at most")),
     ("E", "pydantic/monty#529", ("B80", "bug", "a callback that calls itself through a builtin is a RecursionError")),
-    ("E", "pydantic/monty#705", ("B82", "bug", "a text form that changes what it describes breaks nothing")),
+    ("E", "pydantic/monty#705", ("B82", "bug", "a text form that changes what it describes ends its own run at most")),
     ("E", "pydantic/monty#751", ("B83", "bug", "changing a dictionary while going through it is a RuntimeError")),
     ("E", "PrefectHQ/fastmcp#4263", ("B85", "bug", "a call that nobody awaits is no success")),
     (
