@@ -80,6 +80,7 @@ STRANGERS: tuple[tuple[str, str, str], ...] = (
 )
 
 BRIDGES: dict[tuple[str, str], str] = {
+    ("contract.restorable", "enclave.table"): "tags a text only where the other side will read it so",
     ("enclave.callers", "gate.runner"): "turns a script's call into a governed one",
     ("enclave.consent", "gate.approval"): "asks about a flagged call where no gate does",
     ("enclave.consent", "gate.attempt"): "within the same bounds",

@@ -99,6 +99,14 @@ def test_a_result_of_plain_values_is_not_looked_at_twice(value: object) -> None:
     assert (type(data) is bytes, tags_of(data)) == (True, None)
 
 
+def test_a_text_that_a_script_would_not_read_back_stays_a_text() -> None:
+    class Bare(BaseModel):
+        id: Annotated[uuid.UUID, PlainSerializer(lambda value: value.hex, return_type=str)] = uuid.UUID(int=1)
+        sum: Annotated[Decimal, PlainSerializer(lambda value: f" {value}", return_type=str)] = Decimal(1)
+
+    assert (found(Bare()), found(Decimal("1E+10000")), found(Decimal("9" * 4_301))) == ({}, {}, {})
+
+
 def test_a_declared_result_is_judged_as_what_was_declared() -> None:
     given = {"id": str(uuid.UUID(int=1)), "created": NOON.isoformat(), "lines": [{"price": "1.50"}]}
     assert found(given, Order) == {

@@ -9,7 +9,6 @@ user's types are read.
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import uuid
 from collections import deque
@@ -22,6 +21,8 @@ from typing import Any, Final, Literal, cast
 
 import msgspec
 from pydantic import BaseModel, RootModel
+
+from ringfence.enclave.table import READERS
 
 Kind = Literal["datetime", "date", "time", "decimal", "uuid", "bytes"]
 Paths = dict[Kind, list[list[str | int]]]
@@ -98,20 +99,10 @@ def _is_form(kind: Kind, value: Any, text: str) -> bool:
     if isinstance(value, Enum):
         value = value.value
     try:
-        read = _READERS[kind](text)
+        read = READERS[kind](text)
         return bool(read == value) and (kind != "datetime" or read.utcoffset() == value.utcoffset())
     except Exception:  # noqa: BLE001 - another form, or a subclass of the user's own that cannot be compared
         return False
-
-
-_READERS: Final[Mapping[Kind, Callable[[str], Any]]] = {
-    "datetime": datetime.fromisoformat,
-    "date": date.fromisoformat,
-    "time": time.fromisoformat,
-    "decimal": Decimal,
-    "uuid": uuid.UUID,
-    "bytes": lambda text: base64.b64decode(text, b"-_", validate=True),
-}
 
 
 _PLAIN: Final = frozenset({type(None), bool, int, float, str})

@@ -138,7 +138,7 @@ class Bridge:
         if type(args) is not dict:
             if not isinstance(args, Mapping):
                 return _fault(f"Tool arguments must be an object, not {type(args).__name__}; pass a dict")
-            args = dict(args)  # pyright: ignore[reportUnknownVariableType]  # pyright: ignore[reportUnknownArgumentType]
+            args = dict(args)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         return self._encoded(args)  # pyright: ignore[reportUnknownArgumentType]
 
     def _encoded(self, args: object) -> str:
