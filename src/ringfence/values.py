@@ -150,7 +150,8 @@ def parse(data: bytes | msgspec.Raw, budget: ValueBudget) -> JSON:
         value: JSON = msgspec.json.decode(raw)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise ValueRefused("", f"not valid JSON ({type(error).__name__})") from None
-    _check_shape(value, budget)
+    if len(raw) < _SHORT or not _is_shapely(raw, budget):
+        _check_shape(value, budget)
     return value
 
 
@@ -191,13 +192,19 @@ def check_shape(raw: bytes, budget: ValueBudget) -> None:
     Raises:
         ValueRefused: nested too deeply, or too many members in one object.
     """
+    if not _is_shapely(raw, budget):
+        _check_shape(msgspec.json.decode(raw), budget)
+
+
+def _is_shapely(raw: bytes, budget: ValueBudget) -> bool:
+    """Whether valid JSON text is within depth and members as far as its brackets show; False where they do not."""
     most = _NO_LIMIT if budget.members is None else budget.members
     if raw.count(b"[") + raw.count(b"{") <= budget.depth and raw.count(b":") <= most:
-        return
+        return True
     structure = raw.translate(None, _UNSTRUCTURED).replace(b'""', b"")
-    in_texts = b'"' in structure  # a quote is left where a text holds structure
-    if in_texts or not _is_shallow(structure, budget.depth) or not _is_narrow(structure, most):
-        _check_shape(msgspec.json.decode(raw), budget)
+    if b'"' in structure:  # a quote is left where a text holds structure
+        return False
+    return _is_shallow(structure, budget.depth) and _is_narrow(structure, most)
 
 
 def _is_shallow(structure: bytes, depth: int) -> bool:
@@ -225,16 +232,20 @@ def _check_shape(value: JSON, budget: ValueBudget) -> None:
     most = _NO_LIMIT if budget.members is None else budget.members
     if type(value) is dict and len(value) <= most and not any(type(child) in _CONTAINERS for child in value.values()):  # type: ignore[reportUnknownArgumentType]
         return  # flat, as most arguments are
-    level: list[Any] = [value]
+    level: list[Any] = [value]  # type: ignore[reportUnknownArgumentType]
+    if type(value) not in _CONTAINERS:
+        return
     for _ in range(budget.depth):
         inner: list[Any] = []
-        for item in level:
+        for item in level:  # no generators in here: a hostile value has half a million objects
+            children: Any = item
             if type(item) is dict:
                 if len(item) > most:  # type: ignore[reportUnknownArgumentType]
                     raise ValueRefused("", f"an object of more than {most} members", too_large=True)
-                inner.extend(child for child in item.values() if type(child) in _CONTAINERS)  # type: ignore[reportUnknownMemberType]
-            elif type(item) is list:
-                inner.extend(child for child in item if type(child) in _CONTAINERS)  # type: ignore[reportUnknownVariableType]
+                children = item.values()  # type: ignore[reportUnknownMemberType,reportUnknownVariableType]
+            for child in children:
+                if type(child) in _CONTAINERS:
+                    inner.append(child)  # noqa: PERF401
         if not inner:
             return
         level = inner
