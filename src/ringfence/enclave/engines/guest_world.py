@@ -15,6 +15,7 @@ import functools
 import io
 import os
 import pathlib
+import queue
 import random
 import sys
 import threading
@@ -28,6 +29,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import FrameType, ModuleType
 from typing import Any, Final, NoReturn
 
+from ringfence.enclave.engines.guest_loop import Deadlock
 from ringfence.enclave.engines.guest_modules import Imports
 from ringfence.enclave.engines.guest_wire import Channel
 from ringfence.enclave.guards import HIDDEN
@@ -136,7 +138,7 @@ class Sources:
         return self._offset + time.monotonic_ns() if self._fixed is None else self._fixed
 
     def now(self) -> float:
-        return self.now_ns() / 1e9
+        return self.now_ns() / 1_000_000_000  # of whole numbers, which rounds once
 
 
 def furnish() -> Sources:
@@ -191,6 +193,16 @@ def _install_threads() -> None:
     threading.Thread.start = _start_in_place  # type: ignore[method-assign]
     threading.Thread.join = _join_in_place  # type: ignore[method-assign]
     threading.Thread.is_alive = lambda self: False  # type: ignore[method-assign]
+    wait = threading.Condition.wait
+
+    def wait_for_time(self: threading.Condition, timeout: float | None = None) -> bool:
+        if timeout is None:  # nobody else is there to notify
+            raise Deadlock
+        return wait(self, timeout)
+
+    threading.Condition.wait = wait_for_time  # type: ignore[method-assign]  # events, queues and futures wait by it
+    pure: Any = queue  # its other implementation waits in C
+    queue.SimpleQueue = pure._PySimpleQueue  # type: ignore[misc]
 
 
 def _install_tracebacks() -> None:
@@ -262,6 +274,7 @@ def _install_randomness(sources: Sources) -> None:
 
     random.Random.seed = seeded  # type: ignore[method-assign]
     os.urandom = ids.randbytes
+    os.getrandom = lambda size, flags=0: ids.randbytes(size)
     random._urandom = ids.randbytes  # type: ignore[attr-defined]
     uuid.getnode = lambda: 0x020000000000
     uuid._generate_time_safe = None  # type: ignore[attr-defined]
@@ -271,8 +284,11 @@ def _install_clock(sources: Sources) -> None:
     """`time` and `datetime` run from the host's time; the monotonic clocks stay the kernel's."""
     now = sources.now
     localtime, gmtime, ctime, strftime, asctime = time.localtime, time.gmtime, time.ctime, time.strftime, time.asctime
+    clock, clock_ns = time.clock_gettime, time.clock_gettime_ns
     time.time_ns = sources.now_ns
     time.time = now
+    time.clock_gettime = lambda which, /: clock(which) if which else now()  # 0 is CLOCK_REALTIME
+    time.clock_gettime_ns = lambda which, /: clock_ns(which) if which else sources.now_ns()
     time.localtime = lambda seconds=None, /: localtime(now() if seconds is None else seconds)  # type: ignore[assignment]
     time.gmtime = lambda seconds=None, /: gmtime(now() if seconds is None else seconds)  # type: ignore[assignment]
     time.ctime = lambda seconds=None, /: ctime(now() if seconds is None else seconds)  # type: ignore[assignment]

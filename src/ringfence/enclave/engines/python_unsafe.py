@@ -301,7 +301,7 @@ class _Run:
             self._finish(None)
         if isinstance(error, guest_loop.Deadlock):
             text = "every task waits for something that can never happen"
-            self._send_failure("deadlock", "Deadlock", text, line=self._waiting_line())
+            self._send_failure("deadlock", "Deadlock", text, line=self._waiting_line() or _line(error))
         kind = "memory" if isinstance(error, MemoryError) and not _was_raised(error.__traceback__) else "raised"
         self._send_failure(
             kind,
