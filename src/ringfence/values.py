@@ -233,7 +233,7 @@ def _check_shape(value: JSON, budget: ValueBudget) -> None:
     if type(value) is dict and len(value) <= most and not any(type(child) in _CONTAINERS for child in value.values()):  # type: ignore[reportUnknownArgumentType]
         return  # flat, as most arguments are
     level: list[Any] = [value]  # type: ignore[reportUnknownArgumentType]
-    if type(value) not in _CONTAINERS:
+    if type(value) not in _CONTAINERS:  # type: ignore[reportUnknownArgumentType]
         return
     for _ in range(budget.depth):
         inner: list[Any] = []
