@@ -186,7 +186,8 @@ class Enclave:
                 origin=origin,
                 functions=self._functions,
                 screen=self._plan.screen(),
-                on_flagged=partial(self._flagged, origin),
+                # a run's objects are cycles, which must not keep an enclave alive that nobody closes
+                on_flagged=partial(_report, self._gate, origin),
             )
             flight.session = session
             self._emit("run.started", origin)
@@ -314,14 +315,6 @@ class Enclave:
                 Event(kind, None, origin.session_id, MappingProxyType({"run_id": origin.run_id, **meta}))
             )
 
-    def _flagged(self, origin: Origin, call: Flagged) -> None:
-        for pattern in call.patterns:
-            _log.info("call %s of %s matches %s, and may happen", call.call_id, call.name, pattern)
-            if self._gate is not None:
-                meta = {"call_id": call.call_id, "run_id": origin.run_id, "line": call.line, "pattern": pattern}
-                name = call.name if call.name in self._gate.tools.names else None  # else it is the script's own text
-                self._gate.hub.emit(Event("tool.flagged", name, origin.session_id, MappingProxyType(meta)))
-
     # life
 
     async def __aenter__(self) -> Self:
@@ -413,6 +406,16 @@ def _gate(
     )
     gate.start()
     return gate, True
+
+
+def _report(gate: Gate | None, origin: Origin, call: Flagged) -> None:
+    """Tell the host of a call that screening let pass."""
+    for pattern in call.patterns:
+        _log.info("call %s of %s matches %s, and may happen", call.call_id, call.name, pattern)
+        if gate is not None:
+            meta = {"call_id": call.call_id, "run_id": origin.run_id, "line": call.line, "pattern": pattern}
+            name = call.name if call.name in gate.tools.names else None  # else it is the script's own text
+            gate.hub.emit(Event("tool.flagged", name, origin.session_id, MappingProxyType(meta)))
 
 
 def _plan_of(screening: Screening, gate: Gate | None) -> Plan:
