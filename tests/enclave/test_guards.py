@@ -46,21 +46,24 @@ LOOPS = {
     "while": "n = 0\nwhile n < {turns}:\n    n += 1\nn",
     "while with break": "n = 0\nwhile True:\n    n += 1\n    if n == {turns}:\n        break\nn",
     "while in a function": "def f():\n    n = 0\n    while n < {turns}:\n        n += 1\n    return n\nf()",
+    "loop in a class": "class A:\n    n = 0\n    for i in range({turns}):\n        n += 1\nA.n",
+    "async for": (
+        "async def g():\n    for part in (range(8), range(8, {turns})):\n        for i in part:\n            yield i\n"
+        "n = 0\nasync for i in g():\n    n += 1\nn"
+    ),
+}
+COMPREHENSIONS = {
     "list": "len([i for i in range({turns})])",
     "set": "len({{i for i in range({turns})}})",
     "dict": "len({{i: i for i in range({turns})}})",
     "generator expression": "sum(1 for i in range({turns}))",
     "second loop of a comprehension": "len([j for i in [1] for j in range({turns})])",
-    "async for": (
-        "async def g():\n    for part in (range(8), range(8, {turns})):\n        for i in part:\n            yield i\n"
-        "n = 0\nasync for i in g():\n    n += 1\nn"
-    ),
     "async comprehension": (
-        "async def g():\n    for part in (range(8), range(8, {turns})):\n        for i in part:\n            yield i\n"
-        "len([i async for i in g()])"
+        "class A:\n    n = 0\n    def __aiter__(self): return self\n    async def __anext__(self):\n"
+        "        if self.n == {turns}: raise StopAsyncIteration\n        self.n += 1\n        return self.n\n"
+        "len([i async for i in A()])"
     ),
     "callback of a builtin": "len(list(map(lambda x: [y for y in range({turns})], [1]))[0])",
-    "loop in a class": "class A:\n    n = 0\n    for i in range({turns}):\n        n += 1\nA.n",
 }
 
 
@@ -69,6 +72,14 @@ def test_a_loop_of_exactly_the_limit_passes_and_one_turn_more_ends_the_guest(loo
     assert run(loop.format(turns=LIMIT)) == LIMIT
     with pytest.raises(Ended, match=f"a loop took more than {LIMIT} turns"):
         run(loop.format(turns=LIMIT + 1))
+
+
+@pytest.mark.parametrize("loop", COMPREHENSIONS.values(), ids=COMPREHENSIONS)
+def test_a_comprehension_counts_in_the_total_only(loop: str) -> None:
+    most = LIMIT * TOTAL_ITERATIONS
+    assert run(loop.format(turns=most - 1)) == most - 1  # one is for the outer loop of some
+    with pytest.raises(Ended, match=f"all loops together took more than {most} turns"):
+        run(loop.format(turns=most + 1))
 
 
 def test_each_execution_of_a_loop_has_its_own_turns() -> None:
@@ -187,7 +198,7 @@ def test_the_line_of_the_loop_is_found_two_frames_above_the_callback() -> None:
     for source in (
         "x = 1\nfor i in range(99):\n    x = i",
         "x = 1\nwhile True:\n    x += 1",
-        "x = 1\n[i for i in range(99)]",
+        "x = 1\n[i for i in range(9999)]",
     ):
         names = counting(LIMIT, note)
         space: dict[str, Any] = {"__builtins__": {**vars(builtins), **names}}

@@ -2,7 +2,9 @@
 
 A `for` and the parts of a comprehension read through `itertools.compress`, whose second iterator hands out the turns:
 no Python code runs between two turns, nothing is read ahead, and only an item that is there uses up a turn. `while` and
-`async for` take theirs in a statement before their body. When there are no more turns a callback ends the guest; no
+`async for` take theirs in a statement before their body. A `for` statement, a `while` and an `async for` may take so many
+turns each time they run; comprehensions, whose bodies are one expression, count in the total only, as callbacks of array
+methods do in the original (enclave catalogue, H3). When there are no more turns a callback ends the guest; no
 exception is raised, so a script can catch nothing. The names that are used are none that a script could write.
 
 Advice, as the guest owns its process; the kernel's limit on processor time is the wall. Not counted: what runs inside
@@ -45,7 +47,9 @@ def instrument(body: list[ast.stmt]) -> None:
 
 
 def counting(limit: int, on_excess: OnExcess) -> dict[str, Any]:
-    """The names that instrumented loops use: `limit` turns for each execution of a loop, 100 times as many in all."""
+    """The names that instrumented loops use: `limit` turns for each execution of a loop statement, 100 times as many in
+    all, comprehensions included.
+    """
     total = limit * TOTAL_ITERATIONS
     one = _Exhausted(on_excess, f"a loop took more than {limit} turns")
     both = _Exhausted(on_excess, f"all loops together took more than {total} turns")
@@ -55,7 +59,7 @@ def counting(limit: int, on_excess: OnExcess) -> dict[str, Any]:
         return chain(islice(left, limit), one)
 
     def aturns(source: Any) -> _Counted:
-        return _Counted(source, chain((True,), fresh()))  # one request finds the end
+        return _Counted(source, chain((True,), left))  # one request finds the end
 
     return {_TURNS: compress, _FRESH: fresh, _NEXT: next, _ASYNC: aturns, _TOTAL: left}
 
@@ -148,10 +152,12 @@ def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
 def _wrap(node: ast.For | ast.comprehension) -> None:
     source = node.iter
     place = _place(source)
-    if isinstance(node, ast.comprehension) and node.is_async:
+    if isinstance(node, ast.For):
+        node.iter = _call(_TURNS, [source, _call(_FRESH, [], place)], place)
+    elif node.is_async:
         node.iter = _call(_ASYNC, [source], place)
     else:
-        node.iter = _call(_TURNS, [source, _call(_FRESH, [], place)], place)
+        node.iter = _call(_TURNS, [source, ast.Name(id=_TOTAL, ctx=ast.Load(), **place)], place)
 
 
 def _take(turns: str, loop: ast.stmt) -> ast.stmt:
