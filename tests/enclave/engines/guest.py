@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from ringfence.enclave import protocol
+from ringfence.enclave.engines.guest_bounds import Bounds
 from ringfence.enclave.engines.guest_bridge import Bridge
 from ringfence.enclave.engines.guest_loop import GuestLoop
-from ringfence.enclave.engines.guest_values import Bounds
 from ringfence.enclave.engines.guest_wire import Channel
 from ringfence.errors import ErrorInfo
 from ringfence.limits import KIB

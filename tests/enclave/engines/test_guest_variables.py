@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringfence import values
+from ringfence.enclave.engines.guest_bounds import Bounds
 from ringfence.enclave.engines.guest_globals import frozen
-from ringfence.enclave.engines.guest_values import Bounds
 from ringfence.enclave.engines.guest_variables import keep
 from ringfence.limits import ValueBudget
 
@@ -95,6 +95,7 @@ DATA = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from("a b c d e f é".split()), DATA), st.integers(10, 200))
 def test_the_host_reads_whatever_is_kept(names: dict[str, Any], room: int) -> None:
     bounds = Bounds(size=150, nodes=24, depth=4, members=4)

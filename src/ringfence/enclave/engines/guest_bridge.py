@@ -15,6 +15,7 @@ from collections.abc import Coroutine, Mapping
 from typing import Any, Final
 
 from ringfence.enclave.engines import guest_values
+from ringfence.enclave.engines.guest_bounds import Bounds
 from ringfence.enclave.engines.guest_errors import afterwards, function_error, tool_error
 from ringfence.enclave.engines.guest_wire import Channel, dumps
 from ringfence.enclave.table import restore
@@ -67,7 +68,7 @@ class Bridge:
         self._unstarted: dict[int, _Unstarted] = {}
         self._refusal: dict[str, Any] | None = None
         """The host's answer that ended the run."""
-        self.bounds = guest_values.Bounds(size=0, nodes=0, depth=0, members=None)
+        self.bounds = Bounds(size=0, nodes=0, depth=0, members=None)
         """Of one call's arguments."""
         self._root = _TaskState("")
         self._states: dict[asyncio.Task[Any], _TaskState] = {}

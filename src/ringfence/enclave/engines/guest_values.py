@@ -15,22 +15,17 @@ import fractions
 import json
 import math
 import pathlib
-import re
-import sys
 import types
 from collections import abc
 from collections.abc import Callable, Iterable
-from itertools import chain
 from typing import Any, Final, NoReturn, cast
 
 from ringfence.enclave import table
+from ringfence.enclave.engines.guest_bounds import Encoded, Path
 
 MAX_STEPS: Final = 2_000_000
 _CONTAINERS: Final = (dict, list, tuple)
 _ITERABLES: Final = (set, frozenset, abc.KeysView, abc.ValuesView, range, collections.deque, collections.UserList)
-_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*+"')
-
-Path = list[str | int]
 
 
 class NotData(Exception):
@@ -41,77 +36,6 @@ class NotData(Exception):
         self.path = path
         self.reason = reason
         self.value = value
-
-
-class Encoded:
-    """A value as it leaves the script."""
-
-    __slots__ = ("paths", "size", "tags", "text")
-
-    def __init__(self, text: str, size: int, tags: str = "", paths: dict[str, list[Path]] | None = None) -> None:
-        self.text = text
-        """JSON."""
-        self.size = size
-        """Bytes of it, and of the tags."""
-        self.tags = tags
-        """Which of its texts stand for dates and the like, as JSON; `""` for none."""
-        self.paths = paths
-        """The same: kind to paths."""
-
-    def member(self, name: str) -> str:
-        """The tags as a member of a frame, after a comma; nothing where there are none."""
-        return f',"{name}":{self.tags}' if self.tags else ""
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """How large one value may be. The host checks the same; here it is found out earlier, and said better."""
-
-    size: int
-    """Bytes of JSON, tags included."""
-    nodes: int
-    """Values inside, itself included."""
-    depth: int
-    """Containers inside containers."""
-    members: int | None
-    """Of one object."""
-
-    def excess(self, made: Encoded) -> str | None:
-        """By what it is too large at a glance: `5000 bytes of JSON, more than 4096`. None: by nothing."""
-        if made.size > self.size:
-            return f"{made.size} bytes of JSON, more than {self.size}"
-        if made.tags and structure(made.tags, self.nodes) > self.nodes:
-            return "too many dates, decimals, ids and bytes; send some of them as text"
-        return None
-
-    def admits(self, made: Encoded) -> bool:
-        """Whether the host would take it, by every limit."""
-        if self.excess(made) is not None:
-            return False
-        most = sys.maxsize if self.members is None else self.members
-        text = made.text
-        if structure(text, self.nodes) > self.nodes:
-            return False
-        if text.count("[") + text.count("{") <= self.depth and text.count(":") <= most:
-            return True
-        return self._is_shallow(json.loads(text), most)
-
-    def _is_shallow(self, value: Any, most: int) -> bool:
-        level: list[Any] = [value]
-        for _ in range(self.depth):
-            objects = [item for item in level if _is(item, dict)]
-            if any(len(item) > most for item in objects):
-                return False
-            lists = [item for item in level if _is(item, list)]
-            children = chain(*lists, *(item.values() for item in objects))
-            level = [child for child in children if _is(child, (dict, list))]
-        return not level
-
-
-def structure(text: str, most: int) -> int:
-    """How many values JSON text holds at most; exactly that where it looks like more than `most`."""
-    found = text.count(",") + text.count("[") + text.count("{") + 1
-    return found if found <= most else structure(_STRING.sub("", text), sys.maxsize)
 
 
 def _is(item: object, kinds: type | tuple[type, ...]) -> bool:

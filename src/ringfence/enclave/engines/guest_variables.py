@@ -11,7 +11,8 @@ import keyword
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from ringfence.enclave.engines.guest_values import Bounds, Encoded, NotData, Path, encode, structure
+from ringfence.enclave.engines.guest_bounds import Bounds, Encoded, Path, structure
+from ringfence.enclave.engines.guest_values import NotData, encode
 from ringfence.enclave.engines.guest_wire import dumps
 
 

@@ -25,6 +25,7 @@ from ringfence.enclave.check.findings import Found
 from ringfence.enclave.check.script import admit, as_found, report
 from ringfence.enclave.check.subject import Known
 from ringfence.enclave.engines import (
+    guest_bounds,
     guest_bridge,
     guest_errors,
     guest_globals,
@@ -196,7 +197,7 @@ class _Run:
     def execute(self, request: dict[str, Any]) -> NoReturn:
         self._sources.begin(request["clock"], request["seed"], frozen=request["frozen"])
         self.channel.on_frame = self._bridge.on_frame
-        self._bridge.bounds = self._bounds = guest_values.Bounds(
+        self._bridge.bounds = self._bounds = guest_bounds.Bounds(
             size=request["max_value"],
             nodes=request["max_nodes"],
             depth=request["max_depth"],
