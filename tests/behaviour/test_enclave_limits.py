@@ -160,14 +160,27 @@ def test_a_script_that_spins_holds_up_neither_the_loop_nor_another_script(stage:
 LOOPS = {
     "for": "for n in range({n}):\n    total += 1",
     "while": "while total < {n}:\n    total += 1",
-    "comprehension": "total = len([n for n in range({n})])",
-    "generator": "total = sum(1 for n in range({n}))",
-    "set": "total = len({{n for n in range({n})}})",
-    "dict": "total = len({{n: n for n in range({n})}})",
     "iterator": "import itertools\nfor n in itertools.islice(itertools.count(), {n}):\n    total += 1",
     "function": "def count():\n    made = 0\n    for n in range({n}):\n        made += 1\n    return made\ntotal = count()",
     "asynchronous": "async def numbers():\n    for n in range({n}):\n        yield n\nasync for n in numbers():\n    total += 1",
 }
+COMPREHENSIONS = {
+    "comprehension": "total = len([n for n in range({n})])",
+    "generator": "total = sum(1 for n in range({n}))",
+    "set": "total = len({{n for n in range({n})}})",
+    "dict": "total = len({{n: n for n in range({n})}})",
+}
+
+
+@requirement("T71", "dec.18")
+@pytest.mark.slow
+@pytest.mark.parametrize("how", COMPREHENSIONS)
+def test_comprehensions_share_a_hundred_times_as_many_turns(stage: Stage, how: str) -> None:
+    script = "{body}\nreturn total"
+    exact = stage.script(script.format(body=COMPREHENSIONS[how].format(n=2_000)), max_iterations=20)
+    assert (exact.value, exact.error) == (2_000, None)
+    over = stage.script(script.format(body=COMPREHENSIONS[how].format(n=2_001)), max_iterations=20)
+    assert (code(over), detail(over)) == ("MAX_ITERATIONS", "iteration_limit")
 
 
 @requirement("T70", "dec.18", "U3")
