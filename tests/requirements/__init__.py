@@ -13,7 +13,6 @@ enclave) with its catalogue (`T38`, `U4`, `EW6`), in `enclave`; decisions that b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -22,20 +21,7 @@ from tests.requirements.record import Record as Record
 from tests.requirements.record import Requirement as Requirement
 from tests.requirements.record import requirement as requirement
 
-_PENDING: Final = frozenset(("T115 ").split())
-"""Promises of parts of the enclave that are being built; their tests come with them."""
-
-
-def _awaited(record: Record) -> Record:
-    name, promise = record
-    return (
-        (name, replace(promise, gap="comes with its part of the enclave", later=None)) if name in _PENDING else record
-    )
-
-
-_ALL: Final = (*tools.RECORDS, *reports.RECORDS, *enclave.RECORDS, *cases.RECORDS)
-
-LINES: Final[tuple[Record, ...]] = tuple(map(_awaited, _ALL))
+LINES: Final[tuple[Record, ...]] = (*tools.RECORDS, *reports.RECORDS, *enclave.RECORDS, *cases.RECORDS)
 """Every promise, in order; `REQUIREMENTS` cannot show a name that was used twice."""
 
 REQUIREMENTS: Final[Mapping[str, Requirement]] = MappingProxyType(dict(LINES))
