@@ -21,8 +21,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ringfence.contract.output import dump_plain
+from ringfence.contract.restorable import tags_of
 from ringfence.enclave import table
 from ringfence.enclave.engines.guest_values import NotData, encode
+from ringfence.values import ValueRefused
 
 ID = uuid.UUID(int=1)
 DAY = date(2026, 1, 2)
@@ -281,3 +284,36 @@ def test_decimals_of_any_context_are_written_alike() -> None:
     with decimal.localcontext(decimal.Context(prec=3, capitals=0)):
         assert encode(Decimal("1E+5")).text in ('"1e+5"', '"1E+5"')
         table.restore(json.loads(encode(Decimal("1E+5")).text), {"decimal": [[]]})
+
+
+# the page
+
+
+NAMES: dict[str, Any] = {
+    "datetime": datetime, "decimal": decimal, "uuid": uuid, "fractions": fractions, "io": io, "pathlib": pathlib,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", [row for row in table.ROWS if row.example], ids=lambda row: row.value)
+def test_a_script_s_value_crosses_as_the_page_says(row: table.Row) -> None:
+    made = encode(eval(row.example, dict(NAMES)))
+    assert (made.text, bool(made.tags)) == (row.text, "tagged" in row.wire)
+
+
+@pytest.mark.parametrize("row", [row for row in table.ROWS if row.example and row.script], ids=lambda row: row.value)
+def test_the_host_s_value_arrives_as_the_page_says(row: table.Row) -> None:
+    value: Any = eval(row.example, dict(NAMES))
+    data = dump_plain(value)
+    tags: Any = tags_of(data) or {}
+    arrived = table.restore(json.loads(data), tags)
+    assert arrived == ([*value] if row.value.startswith("`list`") else value)
+    assert type(arrived).__name__.removesuffix("Type") in row.script
+
+
+@pytest.mark.parametrize("row", [row for row in table.REFUSED if row.example], ids=lambda row: row.value)
+def test_both_sides_refuse_what_the_page_says(row: table.Row) -> None:
+    value = eval(row.example, dict(NAMES))
+    with pytest.raises(NotData):
+        encode({"a": [value]})
+    with pytest.raises(ValueRefused):
+        dump_plain({"a": [value]})
