@@ -45,6 +45,7 @@ from ringfence.events import Event as Event
 from ringfence.gate.signals import AbortSignal as AbortSignal
 from ringfence.gate.signals import StopRequested as StopRequested
 from ringfence.limits import SecurityLevel as SecurityLevel
+from ringfence.policy.history import Past as Past
 from ringfence.policy.screening import Detector as Detector
 from ringfence.policy.screening import Screening as Screening
 from ringfence.policy.verdict import Allow as Allow
@@ -105,6 +106,7 @@ __all__ = [
     "Invalid",
     "Mode",
     "Outcome",
+    "Past",
     "Refusal",
     "Refuse",
     "Reject",
