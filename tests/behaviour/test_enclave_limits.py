@@ -423,7 +423,7 @@ def test_an_option_that_does_not_exist_is_a_type_error(name: str, meant: str | N
 @requirement("B88")
 @pytest.mark.slow
 def test_a_runaway_script_meets_a_limit_without_any_option(stage: Stage) -> None:
-    assert code(stage.script("while True: pass")) == "MAX_ITERATIONS"
+    assert code(stage.script("for n in iter(int, 1): pass")) == "MAX_ITERATIONS"
     assert code(stage.script("x = []\nfor n in range(9_000):\n    x.append('x' * 10 ** 6)")) == "MEMORY_LIMIT_EXCEEDED"
     assert code(stage.script("print('x' * 2_000_000)")) == "OUTPUT_LIMIT"
     stage.tools["a"] = echo

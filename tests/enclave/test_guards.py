@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import pytest
 
 from ringfence.enclave.guards import HIDDEN, counting
-from ringfence.enclave.source import ENTRY, FILENAME, compile_script, parse
+from ringfence.enclave.source import ENTRY, FILENAME, Counted, compile_script, parse
 from ringfence.limits import TOTAL_ITERATIONS
 
 LIMIT = 10
@@ -31,10 +31,10 @@ def compiler(module: ast.Module, flags: int) -> CodeType:
     return compile(module, FILENAME, "exec", flags=flags, dont_inherit=True)
 
 
-def run(source: str, limit: int | None = LIMIT) -> Any:
+def run(source: str, limit: int | None = LIMIT, counted: Counted = "all") -> Any:
     names = {} if limit is None else counting(limit, end)
     space: dict[str, Any] = {"__name__": "__main__", "__builtins__": {**vars(builtins), **names}}
-    exec(compile_script(parse(source), compiler, counted=limit is not None), space)
+    exec(compile_script(parse(source), compiler, counted="none" if limit is None else counted), space)
     result = asyncio.run(space.pop(ENTRY)())
     assert not [name for name in space if name.startswith(HIDDEN)]
     return result
@@ -80,6 +80,16 @@ def test_a_comprehension_counts_in_the_total_only(loop: str) -> None:
     assert run(loop.format(turns=most - 1)) == most - 1  # one is for the outer loop of some
     with pytest.raises(Ended, match=f"all loops together took more than {most} turns"):
         run(loop.format(turns=most + 1))
+
+
+def test_what_says_itself_that_it_is_endless_may_be_left_to_the_clock() -> None:
+    paged = "n = 0\nwhile True:\n    n += 1\n    if n == 5_000:\n        break\nn"
+    assert run(paged, counted="bounded") == 5_000
+    assert run(paged.replace("True", "1"), counted="bounded") == 5_000
+    with pytest.raises(Ended, match=f"a loop took more than {LIMIT} turns"):
+        run("while True:\n    n = 0\n    while n < 11:\n        n += 1", counted="bounded")
+    with pytest.raises(Ended, match=f"a loop took more than {LIMIT} turns"):
+        run(paged)
 
 
 def test_each_execution_of_a_loop_has_its_own_turns() -> None:
@@ -202,7 +212,7 @@ def test_the_line_of_the_loop_is_found_two_frames_above_the_callback() -> None:
     ):
         names = counting(LIMIT, note)
         space: dict[str, Any] = {"__builtins__": {**vars(builtins), **names}}
-        exec(compile_script(parse(source), compiler, counted=True), space)
+        exec(compile_script(parse(source), compiler, counted="all"), space)
         with pytest.raises(Ended):
             asyncio.run(space[ENTRY]())
     assert lines == [2, 2, 2]

@@ -124,6 +124,7 @@ def test_a_level_gives_its_defaults(level: Any) -> None:
         max_tool_calls=defaults.max_tool_calls,
         max_global_function_calls=10 * defaults.max_tool_calls,
         max_iterations=defaults.max_iterations,
+        count_endless_loops=False,
         max_concurrent_calls=10,
         memory_limit=256 << 20,
         max_output=defaults.output,
@@ -161,7 +162,8 @@ def test_an_option_wins_over_the_level() -> None:
 
 
 def test_without_validation_loops_are_not_counted() -> None:
-    assert rf.Enclave(validate=False).effective_config().max_iterations is None
+    config = rf.Enclave(validate=False, max_iterations=5).effective_config()
+    assert (config.max_iterations, config.count_endless_loops) == (None, False)
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ def test_a_request_says_everything() -> None:
         rules="STANDARD",
         globals=b'{"context":{"k":"data","v":{"a":1},"tags":null}}',
         max_iterations=10_000,
+        counted="bounded",
         traces=True,
     )
 
@@ -53,7 +54,8 @@ def test_a_request_says_everything() -> None:
     ("options", "said"),
     [
         ({"security_level": "STRICT"}, {"rules": "STRICT", "max_iterations": 1_000, "traces": False}),
-        ({"validate": False}, {"rules": "off", "max_iterations": None, "traces": True}),
+        ({"max_iterations": 7}, {"rules": "STANDARD", "max_iterations": 7, "counted": "all", "traces": True}),
+        ({"validate": False}, {"rules": "off", "max_iterations": 0, "counted": "none", "traces": True}),
         ({"sanitize_stack_traces": True}, {"rules": "STANDARD", "max_iterations": 10_000, "traces": False}),
     ],
 )

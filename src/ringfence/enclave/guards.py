@@ -34,8 +34,11 @@ OnExcess = Callable[[str], NoReturn]
 """Ends the guest; is told what was exceeded. Called two frames below the loop."""
 
 
-def instrument(body: list[ast.stmt]) -> None:
-    """Make every loop below the statements of a function's body count. Changes the tree."""
+def instrument(body: list[ast.stmt], *, endless: bool) -> None:
+    """Make the loops below the statements of a function's body count. Changes the tree.
+
+    `endless`: also a `while True`, which says itself that something else ends it.
+    """
     blocks = False
     for node in below(body):
         if isinstance(node, (ast.For, ast.comprehension)):
@@ -43,7 +46,7 @@ def instrument(body: list[ast.stmt]) -> None:
         elif isinstance(node, (ast.While, ast.AsyncFor)):
             blocks = True
     if blocks:
-        _Blocks().walk(body)
+        _Blocks(endless=endless).walk(body)
 
 
 def counting(limit: int, on_excess: OnExcess) -> dict[str, Any]:
@@ -106,7 +109,8 @@ class _Counted:
 class _Blocks:
     """Gives each `while` and `async for` of a tree its turns, in a statement before it. Descends to statements only."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, endless: bool) -> None:
+        self._endless = endless
         self._loops = 0
 
     def walk(self, body: list[ast.stmt]) -> None:
@@ -123,7 +127,7 @@ class _Blocks:
         while at < len(block):
             loop = block[at]
             at += 1
-            if isinstance(loop, (ast.While, ast.AsyncFor)):
+            if isinstance(loop, (ast.While, ast.AsyncFor)) and (self._endless or not _is_endless(loop)):
                 if in_class:  # where a name would become an attribute: it counts in the total only
                     loop.body.insert(0, _take(_TOTAL, loop))
                     continue
@@ -134,6 +138,10 @@ class _Blocks:
                 block.insert(at - 1, ast.Assign(targets=[target], value=_call(_FRESH, [], place), **place))
                 at += 1
                 loop.body.insert(0, _take(own, loop))
+
+
+def _is_endless(loop: ast.While | ast.AsyncFor) -> bool:
+    return isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and bool(loop.test.value)
 
 
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)

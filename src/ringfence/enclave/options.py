@@ -60,8 +60,9 @@ class EnclaveOptions(TypedDict, total=False):
     max_global_function_calls: int | None
     """Calls per run of functions in `globals`: ten times `max_tool_calls`; 0 permits none (second seed)."""
     max_iterations: int | None
-    """Turns of one loop; a run has 100 times as many in all. Counted in the guest, so a script that breaks out of
-    Python is not held by it: `timeout` is the wall."""
+    """Turns of one loop; a run has 100 times as many in all. The level's default leaves `while True` to the clock; a
+    number of your own counts it as well. Counted in the guest, so a script that breaks out of Python is not held by it:
+    `timeout` is the wall."""
     max_concurrent_calls: int | None
     """Calls in flight per run; further ones wait their turn. 10."""
     memory_limit: int | str | None
@@ -109,6 +110,8 @@ class EnclaveConfig:
     max_global_function_calls: int
     max_iterations: int | None
     """None: loops are not counted."""
+    count_endless_loops: bool
+    """Whether `while True` is counted too: where `max_iterations` was given."""
     max_concurrent_calls: int
     memory_limit: int
     """Bytes."""
@@ -212,6 +215,7 @@ def _numbers(
         max_tool_calls=calls,
         max_global_function_calls=count("max_global_function_calls", GLOBAL_CALLS_PER_TOOL_CALL * calls),
         max_iterations=turns if validate else None,
+        count_endless_loops=validate and "max_iterations" in options,
         max_concurrent_calls=count("max_concurrent_calls", usual.max_concurrent_calls, least=1),
         memory_limit=size("memory_limit", usual.memory, LEAST_MEMORY),
         max_output=size("max_output", defaults.output),

@@ -271,7 +271,10 @@ class RunRequest:
     """Send the script's top-level data back with its value."""
     frozen: bool = False
     """The guest's clock stands still."""
-    max_iterations: int | None = None
+    max_iterations: int = 0
+    """Turns of one counted loop."""
+    counted: Literal["none", "bounded", "all"] = "none"
+    """Which loops count their turns (`enclave.source`)."""
     traces: bool = True
     """Whether a failure carries the traceback of the script's frames."""
 
@@ -290,7 +293,11 @@ def run_frame(request: RunRequest, budget: ValueBudget) -> bytes:
         "frozen": request.frozen,
         "seed": request.seed,
         "max_value": budget.size,
+        "max_nodes": budget.nodes,
+        "max_depth": budget.depth,
+        "max_members": budget.members,
         "max_iterations": request.max_iterations,
+        "counted": request.counted,
         "traces": request.traces,
         "keep_variables": request.keep_variables,
         "inputs_tags": request.inputs_tags,

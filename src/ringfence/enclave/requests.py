@@ -79,7 +79,8 @@ def request(
         variables_tags=variables_tags,
         keep_variables=given.variables is not None,
         frozen=config.clock is not None,
-        max_iterations=config.max_iterations,
+        max_iterations=config.max_iterations or 0,
+        counted="none" if config.max_iterations is None else "all" if config.count_endless_loops else "bounded",
         traces=not config.sanitize_stack_traces,
     )
 

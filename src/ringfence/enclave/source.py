@@ -13,12 +13,15 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from types import CodeType
-from typing import Final
+from typing import Final, Literal
 
 from ringfence.enclave.guards import HIDDEN, instrument
 
 FILENAME: Final = "script.py"
 ENTRY: Final = "__script__"
+
+Counted = Literal["none", "bounded", "all"]
+"""Loops that count their turns; `bounded`: all but `while True`, which only the clock bounds."""
 
 Compiler = Callable[[ast.Module, int], CodeType]
 """Tree and compile flags to code object; raises what `compile` raises."""
@@ -72,10 +75,10 @@ def _bad_line(source: str) -> int | None:
     return None
 
 
-def compile_script(tree: ast.Module, compiler: Compiler, *, counted: bool = False) -> CodeType:
+def compile_script(tree: ast.Module, compiler: Compiler, *, counted: Counted = "none") -> CodeType:
     """Code object of a module that defines the coroutine function `ENTRY`. Changes `tree`.
 
-    `counted`: its loops take their turns from the names of `guards.counting`.
+    `counted`: which of its loops take their turns from the names of `guards.counting`.
 
     Raises:
         Rejected: Python's compiler refuses it, or it would need a meaning that a script does not have.
@@ -83,8 +86,8 @@ def compile_script(tree: ast.Module, compiler: Compiler, *, counted: bool = Fals
     body, flags = _without_future(tree.body)
     _return_trailing_value(body)
     _import_stars(body)
-    if counted:
-        instrument(body)
+    if counted != "none":
+        instrument(body, endless=counted == "all")
     wrapper = _coroutine_function(body)
     module = ast.Module(body=[wrapper], type_ignores=[])
     code = _compile(module, flags, compiler)

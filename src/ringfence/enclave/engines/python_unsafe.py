@@ -39,7 +39,7 @@ from ringfence.enclave.engines import (
 )
 from ringfence.enclave.engines.guest_wire import Channel, dumps
 from ringfence.enclave.guards import counting
-from ringfence.enclave.source import ENTRY, FILENAME, Rejected, compile_script
+from ringfence.enclave.source import ENTRY, FILENAME, Counted, Rejected, compile_script
 from ringfence.enclave.table import restore
 
 CHANNEL: Final = 3
@@ -206,10 +206,10 @@ class _Run:
         known = _known(request)
         if request["mode"] == "check":
             self._check(request["source"], request["rules"], known)
-        limit = request["max_iterations"]
-        if limit is not None:
-            builtins.__dict__.update(counting(limit, self._end_loops))
-        code = self._compile(request["source"], request["rules"], known, counted=limit is not None)
+        counted: Counted = request["counted"]
+        if counted != "none":
+            builtins.__dict__.update(counting(request["max_iterations"], self._end_loops))
+        code = self._compile(request["source"], request["rules"], known, counted)
         self._traces = request["traces"]
         self._keeps = request["keep_variables"]
         self._fill_globals(request)
@@ -221,7 +221,7 @@ class _Run:
         except BaseException as error:  # noqa: BLE001 - whatever the script, or its value, raised is its result
             self._fail(error)
 
-    def _compile(self, source: str, rules: str, known: Known, *, counted: bool = False) -> CodeType:
+    def _compile(self, source: str, rules: str, known: Known, counted: Counted = "none") -> CodeType:
         linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
         admitted = admit(source, rules, known)
         if not isinstance(admitted, list):
