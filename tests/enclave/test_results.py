@@ -55,6 +55,11 @@ def test_a_script_that_made_calls_was_not_rejected() -> None:
     assert from_guest(failed("rejected", found), None, calls_made=1, tools=()) is None
 
 
+@pytest.mark.parametrize("kind", ["iterations", "violation"])
+def test_a_limit_that_is_not_set_was_not_exceeded(kind: Any) -> None:
+    assert from_guest(failed(kind), None, calls_made=0, tools=(), impossible=("iterations", "violation")) is None
+
+
 @pytest.mark.parametrize("code", sorted(CODES))
 def test_a_functions_failure_is_the_scripts_and_a_tools_the_tools(code: str) -> None:
     error = ErrorInfo(code=code, message="m")

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, assert_never
 
 from ringfence.enclave.hints import hint_for
-from ringfence.enclave.protocol import Failed, own_code
+from ringfence.enclave.protocol import Failed, FailureKind, own_code
 from ringfence.errors import CODES, ErrorInfo, Status
 from ringfence.ports import Effect
 
@@ -169,9 +169,19 @@ def _own(error: ErrorInfo) -> dict[str, str]:
 
 
 def from_guest(
-    frame: Failed, failure: CallFailure | None, *, calls_made: int, tools: Collection[str]
+    frame: Failed,
+    failure: CallFailure | None,
+    *,
+    calls_made: int,
+    tools: Collection[str],
+    impossible: Collection[FailureKind] = (),
 ) -> ErrorInfo | None:
-    """The error of a run that the guest says has failed; None when the claim contradicts what the host knows."""
+    """The error of a run that the guest says has failed; None when the claim contradicts what the host knows.
+
+    `impossible` are kinds that cannot be: a limit that is not set, a watch that nobody keeps.
+    """
+    if frame.kind in impossible:
+        return None
     trace: dict[str, Any] = {"traceback": frame.trace} if frame.trace else {}
     match frame.kind:
         case "raised" if failure is not None:

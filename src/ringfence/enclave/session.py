@@ -33,6 +33,8 @@ _log: Final = logging.getLogger("ringfence")
 TERMINAL_GRACE: Final = 1.0
 """Seconds that a guest has left after a terminal refusal."""
 _NO_ARGUMENTS: Final[Mapping[str, Any]] = {}
+WATCHED: Final = frozenset({"STRICT", "SECURE"})
+"""Levels at which a guest watches its script, and may say that it did what the level forbids."""
 UNWIND: Final = 0.7
 """Seconds for cancelled calls to unwind, before they are left behind: a run may overshoot its time by one second."""
 
@@ -126,6 +128,8 @@ class ScriptSession:
         self._screened = screen is not None
         self._on_flagged = on_flagged
         self._ledger = Ledger(limits, screen)
+        self._impossible: list[protocol.FailureKind] = []
+        """What this guest cannot have failed with."""
         self._last: protocol.Done | protocol.Failed | None = None
         self._calls: dict[int, _Call] = {}
         """Those that wait or run."""
@@ -146,6 +150,10 @@ class ScriptSession:
         """
         self._keeps_variables = request.keep_variables
         self._channel.attach(self)
+        if not request.max_iterations:
+            self._impossible.append("iterations")
+        if request.rules not in WATCHED:
+            self._impossible.append("violation")
         self.deadline.start()
         try:
             self._channel.send(protocol.run_frame(request, self._limits.value))
@@ -352,7 +360,11 @@ class ScriptSession:
             case protocol.Failed() as failed:
                 failure = self._failures.get(failed.call) if failed.call is not None else None
                 error = results.from_guest(
-                    failed, failure, calls_made=self._ledger.made, tools=self._caller.catalogue() or ()
+                    failed,
+                    failure,
+                    calls_made=self._ledger.made,
+                    tools=self._caller.catalogue() or (),
+                    impossible=self._impossible,
                 )
                 return Ending(
                     error=error or run_error("wire_violation", "the guest broke the protocol: a contradiction")

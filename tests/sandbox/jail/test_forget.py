@@ -49,6 +49,7 @@ def forgotten(before: str, after: str, folder: Path) -> Any:
         pytest.param("import math", "out = math.__file__.startswith('math.') if hasattr(math, '__file__') else True", True, id="extension module"),
         pytest.param("", "out = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.executable, *sys.path]", [""] * 4, id="sys"),
         pytest.param("import sysconfig\nsysconfig.get_config_var('LDFLAGS')", "out = sysconfig._CONFIG_VARS", {}, id="how it was built"),
+        pytest.param("import platform\nplatform.platform()", "out = [platform.node(), platform.release(), platform.system()]", ["", "", "Linux"], id="machine"),
         pytest.param("import own", "out = own.HOME", "", id="variable of a module"),
         pytest.param("import own", "out = own.thing.home", "", id="attribute of an object"),
         pytest.param("import own", "out = [own.KEPT['a'], *own.KEPT['b']]", ["", "", "plain"], id="inside containers"),

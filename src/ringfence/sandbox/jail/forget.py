@@ -1,7 +1,7 @@
 """What an interpreter that is about to be jailed says of its host's folders, and how it forgets it.
 
 Called by `zygote_unsafe` when everything is imported. What could be opened is the kernel's concern; this is about texts:
-a script, or the error it causes, has no business with names of users and projects. Standard library only.
+a script, or the error it causes, has no business with names of users, projects and machines. Standard library only.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ def forget() -> None:
     for name, module in modules.items():
         if module is not None:
             _forget_origin(name, vars(module))
+            if name == "platform":
+                _forget_machine(vars(module))
             if name == "sysconfig" or name.startswith("_sysconfigdata"):
                 _forget_build(vars(module))
 
@@ -49,6 +51,13 @@ def forget() -> None:
         _replace_in(module, hidden)
     if any(name.partition(".")[0] not in _OWN for name in modules):
         _replace_everywhere(hidden)
+
+
+def _forget_machine(names: dict[str, Any]) -> None:
+    """`platform` has asked the kernel once and remembers: the name of the machine and its kernel, among others."""
+    told = names["uname"]()
+    names["_uname_cache"] = names["uname_result"](told.system, "", "", "", told.machine)
+    names["_platform_cache"].clear()
 
 
 def _forget_origin(name: str, names: dict[str, Any]) -> None:
