@@ -194,7 +194,7 @@ def test_packages_in_pure_python_just_work(loaded: Stage, source: str, value: ob
     ("source", "message"),
     [
         ("import numpy.testing", "No module named 'numpy.testing'. Of numpy, scripts have " + ", ".join(["numpy", *PARTS["numpy"]])),
-        ("import xml.dom", "No module named 'xml.dom'. Of xml, scripts have xml.etree.ElementTree"),
+        ("import xml.sax", "No module named 'xml.sax'. Of xml, scripts have xml.dom.minidom, xml.etree.ElementTree"),
         ("import scipy", "No module named 'scipy'. Scripts have these modules: "),
         ("from collections import nothing", "cannot import name 'nothing' from 'collections' (collections/__init__.py)"),
         ("from numpy import nothing", "cannot import name 'nothing' from 'numpy' (numpy/__init__.py)"),

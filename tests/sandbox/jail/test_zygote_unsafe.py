@@ -78,15 +78,12 @@ def test_a_host_that_ignores_and_blocks_signals_gets_a_zygote_that_works() -> No
     run(body())
 
 
-def test_a_zygote_holds_nothing_of_ringfence_but_the_jail() -> None:
+def test_a_guest_finds_no_module_of_ringfence_and_nothing_heavy() -> None:
     async def body() -> None:
         async with zygote() as parent, guest(parent) as one:
             loaded = await one.ask("import sys; out = sorted(name for name in sys.modules if 'ringfence' in name)")
             heavy = await one.ask("import sys; out = [name for name in ('pydantic', 'msgspec', 'site') if name in sys.modules]")  # fmt: skip
-            packages = await one.ask("import sys; out = hasattr(sys.modules['ringfence'], 'Boundary')")
-            assert {name.rpartition(".")[0] for name in loaded["value"]} <= {"", "ringfence", "ringfence.sandbox", "ringfence.sandbox.jail"}  # fmt: skip
-            assert heavy == {"value": []}
-            assert packages == {"value": False}
+            assert (loaded, heavy) == ({"value": []}, {"value": []})
 
     run(body())
 

@@ -44,8 +44,6 @@ def preload(names: list[str], folders: list[str], zones: str) -> None:
     os.environ["TZ"] = "UTC"  # the environment is cleared later; then there is no file to read another zone from
     os.environ["PYTHONTZPATH"] = ""
     time.tzset()
-    # what asks for it here repairs locks and reseeds; one thread has no such locks, and the host gives the seed
-    os.register_at_fork = _no_fork_handlers  # type: ignore[assignment]
     for name in (*MODULES, *_HELPERS):
         try:
             importlib.import_module(name)
@@ -55,10 +53,6 @@ def preload(names: list[str], folders: list[str], zones: str) -> None:
     _load_packages(names, folders)
     _load_zones(zones)
     _warm_tracebacks()
-
-
-def _no_fork_handlers(**_: object) -> None:
-    pass
 
 
 def _load_packages(names: list[str], folders: list[str]) -> None:

@@ -163,8 +163,6 @@ def furnish() -> Sources:
 def enter(channel: Channel) -> None:
     """In a child: what is printed goes to the host, and imports that find nothing say what there is."""
     sys.meta_path.append(Imports())
-    for name in [name for name in sys.modules if name.partition(".")[0] == "ringfence"]:
-        del sys.modules[name]  # no business of a script's
     sys.modules["__main__"] = _MAIN
     sleep = time.sleep
 

@@ -115,6 +115,8 @@ class Launch:
         prepare, _, serve = names.partition(",")
         sys.path.extend(self.roots)
         sys.modules["ssl"] = cast("ModuleType", None)  # asyncio takes it if it is there; nobody here has sockets
+        # what asks for it repairs locks and reseeds; one thread has no such locks, and an engine gives the seed
+        os.register_at_fork = _no_fork_handlers  # type: ignore[assignment]
         engine = importlib.import_module(module)
         del sys.modules["ssl"]
         getattr(engine, prepare)(**self.supplies)
@@ -129,6 +131,8 @@ class Launch:
         self.roots = ()
         self.supplies.clear()
         forget.forget()
+        for name in [name for name in sys.modules if name.partition(".")[0] == "ringfence"]:
+            del sys.modules[name]  # here, because every child would have to copy the pages that this touches
         sys.meta_path[:] = [importlib.machinery.BuiltinImporter, importlib.machinery.FrozenImporter]
         kernel_unsafe.clear_environment()
         gc.collect()
@@ -166,6 +170,10 @@ class Launch:
 
 def _woken_by_descriptor(_number: int, _frame: object) -> None:
     """A handler must exist for the wake-up descriptor to be written."""
+
+
+def _no_fork_handlers(**_: object) -> None:
+    pass
 
 
 class Zygote:
