@@ -24,7 +24,6 @@ import traceback
 import uuid
 import warnings
 import weakref
-import zoneinfo
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType, ModuleType
 from typing import Any, Final, NoReturn
@@ -351,8 +350,10 @@ def _install_dates(now: Any) -> None:
 def _install_timestamps(stamp: Any) -> None:
     """What pandas calls now. `Timestamp("now")` and NumPy's `datetime64("now")` remain the kernel's."""
 
+    zone = sys.modules["zoneinfo"].ZoneInfo
+
     def stamp_now(cls: Any, tz: Any = None) -> Any:
-        return cls(datetime.datetime.now(zoneinfo.ZoneInfo(tz) if isinstance(tz, str) else tz))
+        return cls(datetime.datetime.now(zone(tz) if isinstance(tz, str) else tz))
 
     stamp.now = stamp.today = classmethod(stamp_now)
     stamp.utcnow = classmethod(lambda cls: stamp_now(cls, datetime.UTC))
