@@ -234,7 +234,11 @@ def detector_table() -> str:
             ("declared", pattern.by_declarations, pattern.declared),
         ):
             text = fill(
-                spaced(rule), width=92, initial_indent=f"  {judge:<9} ", subsequent_indent=" " * 12, break_on_hyphens=False
+                spaced(rule),
+                width=92,
+                initial_indent=f"  {judge:<9} ",
+                subsequent_indent=" " * 12,
+                break_on_hyphens=False,
             )
             parts.append(f"{text}: {action}\n")
     return fenced("text", "".join(parts))
