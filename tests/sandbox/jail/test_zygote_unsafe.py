@@ -45,6 +45,16 @@ def test_every_process_of_a_jail_is_stripped() -> None:
     run(body())
 
 
+def test_a_zygote_that_has_started_outlives_the_time_for_its_start() -> None:
+    async def body() -> None:
+        async with zygote(engine="hasty_engine:prepare,serve") as parent:
+            await asyncio.sleep(1.2)
+            assert parent.alive
+            assert alive(parent.pid)
+
+    run(body())
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may look into a process that may not be dumped")
 def test_a_child_holds_three_null_devices_and_its_channel_and_no_environment() -> None:
     async def body() -> None:

@@ -48,7 +48,6 @@ def run(arguments: list[str]) -> None:
             why = f"{type(error).__name__}: {error}"[:500]
             launch.control.sendmsg([wire.encode(wire.Refused(step=step, why=why))])
             os._exit(child_unsafe.REFUSED)
-    signal.alarm(0)
     Zygote(launch).serve()
 
 
@@ -159,6 +158,7 @@ class Launch:
         landlock_unsafe.close_everything(self.plan.landlock, self.machine)
 
     def seccomp(self) -> None:
+        signal.alarm(0)  # the filter knows no such call, and an alarm that is left would end this process in a minute
         program = seccomp.encode(seccomp.assemble(self.plan.zygote_calls, self.machine))
         kernel_unsafe.install_filter(program, self.machine)
 
