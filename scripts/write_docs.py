@@ -156,6 +156,8 @@ has broken the protocol (`SANDBOX_CRASHED`). Dates keep their offset and lose th
 
 One value has at most 5 MiB of JSON, 1,000,000 values inside it, and the depth and members per object of the security level
 (`max_value_depth`, `max_value_members`). A value that appears twice is copied twice.
+
+Scripts are Python today; the column for JavaScript says what they will get in that language.
 """
 
 VALUES_TAIL = """
