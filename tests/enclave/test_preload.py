@@ -206,7 +206,9 @@ def test_an_import_that_fails_names_what_there_is(loaded: Stage, source: str, me
     assert (result.error.code, result.error.line) == ("RUNTIME_ERROR", 2)
     assert result.error.message.startswith(message)
     if message.endswith(": "):
-        assert {*PACKAGES, "json"} <= set(result.error.message.partition(": ")[2].partition(".")[0].split(", "))
+        names = result.error.message.partition(": ")[2].partition(".")[0].split(", ")
+        assert {*PACKAGES, "json", "dateutil"} <= set(names)
+        assert "cython_runtime" not in names
 
 
 def test_a_check_knows_what_is_preloaded(loaded: Stage) -> None:
@@ -298,6 +300,25 @@ def test_no_object_of_a_script_names_a_folder_of_the_host(loaded: Stage, preload
     inputs = {"folders": [folder for folder in folders if len(folder) > 4]}
     result = loaded.script(LEAKS, inputs, preload=preload, timeout=HANG, max_iterations=10**9)
     assert (result.error, result.value) == (None, [[], True])
+
+
+@pytest.mark.parametrize(
+    "source", ["np.zeros(10**10)", "np.arange(10**9) * 2", "pd.DataFrame(np.ones((10**5, 10**5)))"]
+)
+def test_an_array_beyond_the_limit_ends_the_run_as_memory(loaded: Stage, source: str) -> None:
+    result = loaded.script(f"import numpy as np, pandas as pd\n{source}", preload=PACKAGES, timeout=HANG)
+    assert result.error is not None
+    assert (code(result), result.error.data["code"], result.error.line) == ("MEMORY_LIMIT_EXCEEDED", "memory_limit", 2)
+
+
+def test_memory_for_packages_does_not_count_as_the_scripts(loaded: Stage) -> None:
+    assert play(loaded, "int(np.ones(20_000_000).sum())") == 20_000_000
+
+
+def test_a_part_that_is_not_usual_can_be_asked_for_by_name() -> None:
+    source = "import numpy.testing, sqlite3\nnumpy.testing.assert_allclose([1], [1])\nsqlite3.connect(':memory:').execute('select 2').fetchall()"  # fmt: skip
+    result = rf.Enclave(preload=["numpy", "numpy.testing", "sqlite3"]).run_sync(source)
+    assert (result.error, result.value) == (None, [[2]])
 
 
 def test_packages_start_no_thread(loaded: Stage) -> None:

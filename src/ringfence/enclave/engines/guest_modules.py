@@ -63,7 +63,8 @@ def _load_packages(names: list[str], folders: list[str]) -> None:
     for name in names:
         importlib.import_module(name)
     tops = {name.partition(".")[0] for name in sys.modules.keys() - before} - sys.stdlib_module_names
-    _listed.update(names, [name for name in tops if not name.startswith("_")])
+    # made by hand inside others is what has no specification
+    _listed.update(names, [name for name in tops if name[0] != "_" and sys.modules[name].__spec__ is not None])
     for part in [part for package in PARTS.keys() & sys.modules.keys() for part in PARTS[package]]:
         try:
             importlib.import_module(part)
