@@ -38,43 +38,43 @@ GOVERNED: Final[dict[str, Any]] = {"tools": [pay], "sandbox": rf.local(unsafe=Tr
 HIDDEN: Final = "import enum\nhidden = [enum][0].bltns\nhidden.eval('1')"
 """A list hides from the check which module this is; the guest notices."""
 
+TIGHT: Final[dict[str, Any]] = {
+    "max_tool_calls": 0,
+    "max_global_function_calls": 0,
+    "max_iterations": 10,
+    "max_output": 10,
+    "timeout": 0.3,
+    "globals": {"size": len},
+    "allow_functions_in_globals": True,
+}
+WATCHED: Final[dict[str, Any]] = {"screening": {"blocked_operation_patterns": ["^b$"], "max_operations_per_second": 1}}
+DENIED: Final[dict[str, Any]] = {**GOVERNED, "approve": refuse}
+
 ENDS: Final[Mapping[str, tuple[str, str, Mapping[str, Any]]]] = {
-    "limit_exceeded": ("MAX_TOOL_CALLS", "await call_tool('a', {})", {"max_tool_calls": 0}),
-    "global_limit": (
-        "MAX_GLOBAL_CALLS",
-        "size('x')",
-        {"globals": {"size": len}, "allow_functions_in_globals": True, "max_global_function_calls": 0},
-    ),
-    "iteration_limit": ("MAX_ITERATIONS", "for n in range(99): pass", {"max_iterations": 10}),
-    "deadline_exceeded": ("TIMEOUT", "import time\ntime.sleep(9)", {"timeout": 0.2}),
+    "limit_exceeded": ("MAX_TOOL_CALLS", "await call_tool('a', {})", TIGHT),
+    "global_limit": ("MAX_GLOBAL_CALLS", "size('x')", TIGHT),
+    "iteration_limit": ("MAX_ITERATIONS", "for n in range(99): pass", TIGHT),
+    "deadline_exceeded": ("TIMEOUT", "import time\ntime.sleep(9)", TIGHT),
+    "output_limit": ("OUTPUT_LIMIT", "print('x' * 99)", TIGHT),
     "memory_limit": ("MEMORY_LIMIT_EXCEEDED", "'x' * 10 ** 11", {}),
-    "output_limit": ("OUTPUT_LIMIT", "print('x' * 99)", {"max_output": 10}),
     "result_too_large": ("SERIALIZATION_LIMIT_EXCEEDED", "'x' * 6_000_000", {}),
     "script_rejected": ("VALIDATION_ERROR", "x = (", {}),
     "script_raised": ("RUNTIME_ERROR", "1 / 0", {}),
     "script_violation": ("SECURITY_VIOLATION", HIDDEN, {"security_level": "SECURE"}),
-    "name_refused": (
-        "SECURITY_VIOLATION",
-        "await call_tool('b', {})",
-        {"screening": {"blocked_operation_patterns": ["b"]}},
-    ),
-    "rate_limited": (
-        "SECURITY_VIOLATION",
-        "await call_tool('a', {})\nawait call_tool('a', {})",
-        {"screening": {"max_operations_per_second": 1}},
-    ),
-    "suspicious_sequence": ("SECURITY_VIOLATION", "await call_tool('bulk:a', {})", {"screening": {}}),
+    "name_refused": ("SECURITY_VIOLATION", "await call_tool('b', {})", WATCHED),
+    "rate_limited": ("SECURITY_VIOLATION", "await call_tool('a', {})\nawait call_tool('a', {})", WATCHED),
+    "suspicious_sequence": ("SECURITY_VIOLATION", "await call_tool('bulk:a', {})", WATCHED),
     "tool_raised": ("TOOL_ERROR", "await call_tool('bad', {})", {}),
     "bad_result": ("TOOL_ERROR", "await call_tool('odd', {})", {}),
     "invalid_input": ("TOOL_ERROR", "await call_tool('a', [])", {}),
     "no_tool_handler": ("TOOL_ERROR", "await call_tool('a', {})", {"tool_handler": None}),
-    "unknown_tool": ("TOOL_ERROR", "await call_tool('nothing', {})", GOVERNED),
+    "unknown_tool": ("TOOL_ERROR", "await call_tool('nothing', {})", DENIED),
     "global_raised": (
         "RUNTIME_ERROR",
         "broken()",
         {"globals": {"broken": broken}, "allow_functions_in_globals": True},
     ),
-    "approval_denied": ("APPROVAL_DENIED", "await tools.pay(amount=1)", {**GOVERNED, "approve": refuse}),
+    "approval_denied": ("APPROVAL_DENIED", "await tools.pay(amount=1)", DENIED),
     "approval_expired": (
         "APPROVAL_EXPIRED",
         "await tools.pay(amount=1)",

@@ -262,11 +262,11 @@ LEAVING = {
 @pytest.mark.parametrize("how", LEAVING)
 def test_run_raises_for_nothing_that_a_script_does(stage: Stage, how: str) -> None:
     script, expected = LEAVING[how]
-    result = stage.script(script, validate=False, timeout=2.0)
+    result = stage.script(script, validate=False, timeout=1.0)
     assert result.error is not None
     assert expected is None or result.error.code == expected
     assert result.error.code in {"RUNTIME_ERROR", "SANDBOX_CRASHED", "MEMORY_LIMIT_EXCEEDED", "TIMEOUT", "OUTPUT_LIMIT"}
-    assert stage.script("1 + 1", validate=False, timeout=2.0).value == 2
+    assert stage.script("1 + 1", validate=False, timeout=1.0).value == 2
 
 
 # the end of an enclave

@@ -37,7 +37,7 @@ OFFERED: Final[dict[str, Any]] = {
     "globals": {"context": {"user": "ada", "rows": [1, 2]}, "treasure": TREASURE, "size": len},
     "allow_functions_in_globals": True,
     "tool_namespaces": {"vault": ["open", "look"]},
-    "timeout": 1.0,
+    "timeout": 0.5,
     "memory_limit": "64MB",
 }
 
@@ -108,7 +108,7 @@ WALK: Final = dedent("""
     found, seen, stack = [], set(), [(NAMES, 0)]
     while stack:
         one, depth = stack.pop()
-        if id(one) in seen or depth > 6 or len(seen) > 20_000:
+        if id(one) in seen or depth > 6 or len(seen) > 8_000:
             continue
         seen.add(id(one))
         if isinstance(one, types.ModuleType):
@@ -160,7 +160,7 @@ def test_whatever_a_script_is_given_it_can_walk_to_nothing_of_the_host(
             raise PermissionError("closed")
         return {"rows": [{"id": 1}]}
 
-    enclave = stage.enclave(**OFFERED | {"timeout": 15.0}, validate=False)
+    enclave = stage.enclave(**OFFERED | {"timeout": 15.0, "waiting": 0}, validate=False)
     script = f"SECRET = {Canary.SECRET[::-1]!r}\n{STARTS[start]}\n{WALK}"
     result = stage.run(enclave.run(script + "\n", tool_handler=handle))
     if start == "a call":  # the call that was walked over was never awaited, and that is said in the end

@@ -284,7 +284,7 @@ BROKE: Final[dict[str, tuple[str, str | None, Any]]] = {
 
 def broken(stage: Stage, report: str) -> rf.RunResult:
     script, expected, value = BROKE[report]
-    result = stage.script(script, timeout=5.0)
+    result = stage.script(script, timeout=5.0, memory_limit="64MB")
     assert result.value == value
     if expected == "?":
         assert code(result) in {
@@ -295,7 +295,7 @@ def broken(stage: Stage, report: str) -> rf.RunResult:
         }
     else:
         assert code(result) == expected
-    assert stage.script("'fine'", timeout=5.0).value == "fine"
+    assert stage.script("'fine'", timeout=5.0, memory_limit="64MB").value == "fine"
     return result
 
 
