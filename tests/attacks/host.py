@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -96,31 +97,38 @@ async def rude(args: Any) -> Any:
     raise first
 
 
-def _bombs() -> dict[str, Any]:
-    deep: Any = 1
+def _deep() -> Any:
+    value: Any = 1
     for _ in range(100):
-        deep = [deep]
-    cycle: list[Any] = []
-    cycle.append(cycle)
-    return {
-        "large": "x" * 6_000_000,
-        "deep": deep,
-        "wide": {f"k{n}": n for n in range(100_000)},
-        "function": tag,
-        "class": Shop,
-        "cycle": cycle,
-        "nan": float("nan"),
-        "surrogate": "\ud800",
-        "keys": {1: "one"},
-        "generator": (n for n in range(3)),
-        "file": sys.stdin,
-        "object": object(),
-    }
+        value = [value]
+    return value
+
+
+def _cycle() -> Any:
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+BOMBS: Final[dict[str, Callable[[], Any]]] = {
+    "large": lambda: "x" * 6_000_000,
+    "deep": _deep,
+    "wide": lambda: {f"k{n}": n for n in range(100_000)},
+    "function": lambda: tag,
+    "class": lambda: Shop,
+    "cycle": _cycle,
+    "nan": lambda: float("nan"),
+    "surrogate": lambda: "\ud800",
+    "keys": lambda: {1: "one"},
+    "generator": lambda: (n for n in range(3)),
+    "file": lambda: sys.stdin,
+    "object": object,
+}
 
 
 async def bomb(args: Any) -> Any:
     """Answer with what may not cross, or is too much."""
-    return _bombs()[args["kind"]]
+    return BOMBS[args["kind"]]()
 
 
 def furnish(stage: Stage) -> Gauge:
