@@ -50,11 +50,7 @@ MODES: Final[dict[str, dict[str, Any]]] = {
 DIRECTIVES: Final = {"reference", "code", "codes", "checked", "secure", "strict", "once"}
 """Keys of a case that are no facts of its result."""
 
-UNFIXED: Final[dict[str, str]] = {
-    **{
-        f"ATK-266-nested-objects-{mode}": "depth that only the guest sees is another error" for mode in ("off", "check")
-    },
-}
+UNFIXED: Final[dict[str, str]] = {}
 """Attacks that end with another code today, and why."""
 
 

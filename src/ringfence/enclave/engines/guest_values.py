@@ -29,13 +29,15 @@ _ITERABLES: Final = (set, frozenset, abc.KeysView, abc.ValuesView, range, collec
 
 
 class NotData(Exception):
-    """A value that cannot leave the script. `path` is where, `""` for the whole value."""
+    """A value that cannot leave the script. `path` is where, `""` for the whole value; `large` where it is data, and
+    only too much of it."""
 
-    def __init__(self, path: str, reason: str, value: object = None) -> None:
+    def __init__(self, path: str, reason: str, value: object = None, *, large: bool = False) -> None:
         super().__init__(f"{path}: {reason}" if path else reason)
         self.path = path
         self.reason = reason
         self.value = value
+        self.large = large
 
 
 def _is(item: object, kinds: type | tuple[type, ...]) -> bool:
@@ -295,7 +297,7 @@ def _locate(value: object, refused: _Refused | None = None) -> NotData:
         if id(item) in above:
             return NotData(path, "contains itself")
         if len(above) > 500:
-            return NotData(path[:200], "is nested too deeply")
+            return NotData(path[:200], "is nested too deeply", large=True)
         try:
             children = _children(item, path)
         except NotData as error:
@@ -304,7 +306,7 @@ def _locate(value: object, refused: _Refused | None = None) -> NotData:
         stack.extend((child, place, inner) for child, place in reversed(children))
     if refused is not None:
         return NotData("", f"a value of type {type(refused.value).__name__} is not data", refused.value)
-    return NotData("", "is too large or too deep to leave the script")
+    return NotData("", "is too large or too deep to leave the script", large=True)
 
 
 def _children(item: Any, path: str) -> list[tuple[Any, str]]:

@@ -274,7 +274,7 @@ class _Run:
                 name: str = error.value.__name__  # type: ignore[reportUnknownMemberType]
                 text = f"{place} is the coroutine {name}(), which was never awaited"
                 self._send_failure("unawaited", "UnawaitedCall", text)
-            self._send_failure("value", "ResultError", f"{place}: {error.reason}")
+            self._send_failure("large" if error.large else "value", "ResultError", f"{place}: {error.reason}")
         if (excess := self._bounds.excess(made)) is not None:
             self._send_failure("large", "ResultError", f"the script's result has {excess}")
         parts = f'"value":{made.text}{made.member("tags")}'
