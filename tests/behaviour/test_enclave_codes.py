@@ -43,7 +43,7 @@ TIGHT: Final[dict[str, Any]] = {
     "max_global_function_calls": 0,
     "max_iterations": 10,
     "max_output": 10,
-    "timeout": 0.3,
+    "timeout": 1.0,
     "globals": {"size": len},
     "allow_functions_in_globals": True,
 }

@@ -37,7 +37,7 @@ OFFERED: Final[dict[str, Any]] = {
     "globals": {"context": {"user": "ada", "rows": [1, 2]}, "treasure": TREASURE, "size": len},
     "allow_functions_in_globals": True,
     "tool_namespaces": {"vault": ["open", "look"]},
-    "timeout": 0.5,
+    "timeout": 1.0,
     "memory_limit": "64MB",
 }
 
