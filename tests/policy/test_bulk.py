@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ringfence.policy.bulk import asks_for_all
+from ringfence.policy.bulk import MOST, asks_for_all
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_with_a_bound_or_about_something_else(arguments: dict[str, Any]) -> None
 
 def test_depth_costs_no_stack() -> None:
     deep: Any = "*"
-    for _ in range(50_000):
+    for _ in range(MOST - 2):
         deep = [deep]
     assert asks_for_all({"a": deep})
 
@@ -96,3 +96,11 @@ JSON = st.recursive(
 def test_every_object_is_judged(arguments: dict[str, Any]) -> None:
     assert asks_for_all(arguments) in (True, False)
     assert asks_for_all({"inside": arguments}) == asks_for_all(arguments)
+
+
+def test_only_the_outermost_values_are_looked_at() -> None:
+    rows = [{"id": at, "limit": 5_000} for at in range(MOST)]
+    assert not asks_for_all({"rows": rows})
+    assert asks_for_all({"rows": [*range(100), {"limit": 5_000}]})
+    assert asks_for_all({"rows": rows, "limit": 5_000})
+    assert not asks_for_all(dict.fromkeys(map(str, range(MOST)), 0) | {"limit": 5_000})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -94,6 +95,17 @@ def test_what_is_done_about_the_rate_is_the_hosts_choice(action: Any, third: str
     assert run.call("d").flags == (() if action == "off" else ("rate",))
 
 
+@pytest.mark.parametrize(
+    ("action", "second"),
+    [("refuse", "rate_limited"), ("ask", "rate_limited"), ("log", "allow"), ("off", "allow")],
+)
+def test_nobody_can_be_asked_about_a_function_so_the_rate_refuses_it(action: Any, second: str) -> None:
+    run = Run(max_operations_per_second=1, actions={"rate": action})
+    run.call("a")
+    judged = run.screen.judge_global(run.now)
+    assert (outcome(judged), judged.flags) == (second, () if action == "off" else ("rate",))
+
+
 def test_refused_calls_use_up_neither_rate_nor_history() -> None:
     run = Run(max_operations_per_second=3, blocked_operation_patterns=["list"])
     assert run.calls("users.list", "users.list", "users.list") == ["name_refused"] * 3
@@ -162,6 +174,15 @@ def test_a_call_counts_before_it_has_ended_so_that_calls_side_by_side_are_a_sequ
 def test_a_call_that_is_asked_about_or_flagged_counts_too() -> None:
     run = Run(actions={"BULK_OPERATION": "ask"})
     assert run.calls("bulk_list", "mail.send") == ["ask", "suspicious_sequence"]
+
+
+def test_arguments_are_not_looked_at_where_nobody_wants_to_know() -> None:
+    class Unread(dict[str, Any]):
+        def items(self) -> Any:
+            raise AssertionError
+
+    assert outcome(Run(actions={"BULK_OPERATION": "off"}).call("rows", Unread(limit=10_000))) == "allow"
+    assert outcome(Run(block_suspicious_sequences=False).call("rows", Unread(limit=10_000))) == "allow"
 
 
 def test_without_the_detectors_names_and_rate_remain() -> None:
@@ -248,6 +269,22 @@ def test_a_detector_that_fails_has_seen_its_pattern_and_its_text_stays_here() ->
 def test_a_detector_that_would_have_to_be_awaited_is_a_refusal() -> None:
     judged = own(awaitable).call("x")
     assert message(judged) == "Suspicious pattern detected: mine: the detector gave no answer [MINE]"
+
+
+@pytest.mark.parametrize("error", [SystemExit, asyncio.CancelledError, GeneratorExit, BaseException])
+def test_whatever_a_detector_raises_is_a_refusal(error: type[BaseException]) -> None:
+    def detect(name: str, args: object, history: object) -> bool:
+        raise error
+
+    assert message(own(detect).call("x")) == "Suspicious pattern detected: mine: the detector failed [MINE]"
+
+
+def test_a_keyboards_interrupt_in_a_detector_is_the_hosts() -> None:
+    def detect(name: str, args: object, history: object) -> bool:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        own(detect).call("x")
 
 
 @pytest.mark.parametrize("answer", [True, Ask("a"), Refuse("b")])

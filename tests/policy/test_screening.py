@@ -75,6 +75,9 @@ def test_what_is_given_is_copied_and_frozen() -> None:
         ("rapid_enumeration_overrides", [], "rapid_enumeration_overrides must be a mapping of tool name to a number, not list"),
         ("rapid_enumeration_overrides", {"a b": 1}, "rapid_enumeration_overrides: 'a b' is no tool name"),
         ("rapid_enumeration_overrides", {"a": "1"}, "rapid_enumeration_overrides['a'] must be a whole number of at least 0, not '1'"),
+        ("max_operations_per_second", 10**30, f"max_operations_per_second must be at most 1000000, not {10**30}"),
+        ("rapid_enumeration_threshold", 10**6 + 1, "rapid_enumeration_threshold must be at most 1000000, not 1000001"),
+        ("rapid_enumeration_overrides", {"a": 10**30}, f"rapid_enumeration_overrides['a'] must be at most 1000000, not {10**30}"),
         ("blocked_operation_patterns", "a", "blocked_operation_patterns must be a list, not str"),
         ("suspicious_patterns", never, "suspicious_patterns must be a list, not function"),
         ("suspicious_patterns", [never], "suspicious_patterns[0] must be an rf.Detector, not function"),
@@ -85,6 +88,15 @@ def test_what_is_given_is_copied_and_frozen() -> None:
 )  # fmt: skip
 def test_a_wrong_value_is_refused_by_its_field(field: str, value: object, message: str) -> None:
     assert refused(functools.partial(Screening, **{field: value}))[0] == message
+
+
+def test_who_wants_no_limit_hears_how_to_have_none() -> None:
+    assert refused(lambda: Screening(max_operations_per_second=10**30))[1] == (
+        "for no limit at all write actions={'rate': 'off'}"
+    )
+    message, _ = refused(lambda: Screening(max_operations_per_second=10**5000))
+    assert message == "max_operations_per_second must be at most 1000000, not an int of that size"
+    assert Screening(max_operations_per_second=10**6, rapid_enumeration_threshold=10**6)
 
 
 def test_a_misspelt_pattern_is_answered_with_the_right_one() -> None:

@@ -1,14 +1,17 @@
 """Whether arguments ask for everything at once.
 
 Judged are the parsed arguments, never their text: `{"limit": 10, "id": 12345}` asks for ten (enclave catalogue, I7).
-Walks without recursion, in time linear in the arguments, which the caller has bounded. `policy.sequences` calls it.
+Walks without recursion and no further than `MOST` values, since everybody else on the event loop waits for it.
+`policy.sequences` calls it.
 Pure.
 """
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any, Final, cast
 
 from ringfence.policy.words import are_adjacent, words
@@ -17,6 +20,9 @@ MANY: Final = 1_000
 """A `limit` or page size from here on is one (I6: four digits)."""
 EXCESSIVE: Final = 10_000
 """Over it the fields whose names mean other things too are one (K3, EXCESSIVE_LIMIT)."""
+MOST: Final = 10_000
+"""Members and items that are looked at, at most 40 ms of them, outer ones before inner ones: a bound that means something to a
+tool stands far outside, and whatever lies deep in megabytes of rows is somebody's data."""
 _PAGES: Final = frozenset({("page", "size"), ("pagesize",), ("per", "page")})
 _COUNTS: Final = frozenset({("count",), ("max",), ("top",), ("size",), ("take",)})
 _CONTAINERS: Final = frozenset({dict, list})
@@ -30,25 +36,27 @@ def asks_for_all(arguments: Mapping[str, Any]) -> bool:
 
     A `"*"` as a value, list item or key; a `limit` or page size of at least `MANY`; a `count`, `max`, `top`, `size` or
     `take` over `EXCESSIVE`, as a number or as text; a flag `no_limit` or `unlimited` that is set, or the value
-    `"no_limit"`.
+    `"no_limit"`. Only the outermost `MOST` members and items are looked at.
     """
-    stack: list[Any] = [arguments]
+    waiting: deque[Any] = deque([arguments])
     bounds: dict[str, float] = {}
-    while stack:
-        item = stack.pop()
+    left = MOST
+    while waiting and left > 0:
+        item = waiting.popleft()
         inside: Iterable[Any] = cast("list[Any]", item)
         if isinstance(item, Mapping):
             members = cast("Mapping[str, Any]", item)
-            if any(_is_wide(key, value, bounds) for key, value in members.items()):
+            if any(_is_wide(key, value, bounds) for key, value in islice(members.items(), left)):
                 return True
             inside = members.values()
-        for value in inside:  # most are numbers and long texts
+        for value in islice(inside, left):  # most are numbers and long texts
             kind = cast("type[object]", type(value))
             if kind is str:
                 if len(value) <= len("no_limit") and _says_all(value):
                     return True
             elif kind in _CONTAINERS:
-                stack.append(value)
+                waiting.append(value)
+        left -= max(len(cast("list[Any]", item)), 1)
     return False
 
 

@@ -3,7 +3,8 @@
 A `Plan` is made once per enclave, and a `Screen` of it per run. `judge` is one synchronous step that decides and, unless
 it refuses, reserves the call's place in rate and history before anything is dispatched, so that concurrent calls cannot
 slip past each other; refused calls leave no trace. In order: a name that no adapter can carry (where a handler answers;
-among governed tools nothing has it), the rate, the host's name patterns, the five detectors, the host's own. `Refuse` is stronger than `Ask`, and whatever is only logged is in `flags`.
+among governed tools nothing has it), the rate, the host's name patterns, the five detectors, the host's own. `Refuse`
+is stronger than `Ask`, and whatever is only logged is in `flags`.
 Knows nothing of frames, gates or tools but their declarations; `enclave.ledger` asks it. Pure.
 """
 
@@ -123,7 +124,10 @@ class Screen:
         on = plan.rate is not None and plan.actions.get(RATES) != "off"
         self._rate = Rate(plan.rate) if on and plan.rate is not None else None
         self._memory = sequences.Memory(
-            options.rapid_enumeration_threshold, options.rapid_enumeration_overrides, own=plan.declared is None
+            options.rapid_enumeration_threshold,
+            options.rapid_enumeration_overrides,
+            own=plan.declared is None,
+            bulk=plan.actions.get(sequences.BULK.id) != "off",
         )
         self._history = History() if plan.custom else None
         self._traits: dict[str, sequences.Traits] = {}
@@ -144,10 +148,13 @@ class Screen:
         return judged
 
     def judge_global(self, now: float) -> Judgement:
-        """Decide about a call of a function in `globals`, which shares the rate and is no part of any sequence."""
+        """Decide about a call of a function in `globals`, which shares the rate and is no part of any sequence.
+
+        Nobody approves functions, so that a rate beyond which somebody is to be asked is where they are refused.
+        """
         if not self._plan.screening.enabled:
             return ALLOWED
-        judged = _judged(self._rate_hits(now))
+        judged = _judged(self._rate_hits(now, asks="refuse"))
         if judged.action != "refuse" and self._rate is not None:
             self._rate.note(now)
         return judged
@@ -197,14 +204,15 @@ class Screen:
                 if hit is not None:
                     yield hit
 
-    def _rate_hits(self, now: float) -> Iterator[_Hit]:
+    def _rate_hits(self, now: float, *, asks: Action = "ask") -> Iterator[_Hit]:
         if self._rate is not None and self._rate.is_exceeded(now):
             error = ErrorInfo(
                 code="rate_limited",
                 message=f"Operation rate limit exceeded ({self._rate.most} operations/second)",
                 hint="sleep between calls, or ask for more with each; the host sets max_operations_per_second",
             )
-            yield _Hit(id=RATES, action=self._plan.actions.get(RATES, "refuse"), error=error)
+            action = self._plan.actions.get(RATES, "refuse")
+            yield _Hit(id=RATES, action=asks if action == "ask" else action, error=error)
 
     def _own(self, detector: Detector, name: str, arguments: Mapping[str, Any], history: Sequence[Past]) -> _Hit | None:
         """What one of the host's detectors sees. Its word is followed, unless `actions` has one for it."""
@@ -258,7 +266,9 @@ def _asked(
     """A detector's answer as a verdict. It fails closed: what raises, or answers anything else, has seen its pattern."""
     try:
         answer: object = detector.detect(name, _copied(arguments), tuple(history))
-    except Exception:  # noqa: BLE001 - the host's own code; its text could hold arguments
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the host's own code; its text could hold arguments
         return Refuse("the detector failed")
     if answer is False or type(answer) is Allow:
         return Allow()

@@ -19,7 +19,7 @@ from ringfence.errors import ConfigError
 from ringfence.limits import parse_count, parse_text, shown
 from ringfence.policy.history import Past
 from ringfence.policy.names import MAX_NAME, NameRules, Pattern, is_carried
-from ringfence.policy.sequences import IDS, THRESHOLD
+from ringfence.policy.sequences import ENUMERATION, IDS, THRESHOLD
 from ringfence.policy.verdict import Action, Verdict
 
 RATE: Final = 100
@@ -29,6 +29,8 @@ NAMES: Final = "names"
 RATES: Final = "rate"
 """Key of `actions` for the rate limit."""
 MOST_DETECTORS: Final = 100
+MOST_CALLS: Final = 1_000_000
+"""More than any run makes within a window: what counts up to it holds a time for each."""
 
 _ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}", re.ASCII)
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])", re.ASCII)
@@ -123,8 +125,8 @@ class Screening:
             if type(getattr(self, name)) is not bool:
                 raise ConfigError(f"{name} must be True or False, not {shown(getattr(self, name))}")
         if self.max_operations_per_second is not None:
-            parse_count(self.max_operations_per_second, "max_operations_per_second", least=1)
-        parse_count(self.rapid_enumeration_threshold, "rapid_enumeration_threshold")
+            _calls(self.max_operations_per_second, "max_operations_per_second", RATES, least=1)
+        _calls(self.rapid_enumeration_threshold, "rapid_enumeration_threshold", ENUMERATION.id)
         own = _detectors(self.suspicious_patterns)
         blocked = _sequence(self.blocked_operation_patterns, "blocked_operation_patterns")
         NameRules(self.allowed_operation_pattern, blocked)
@@ -204,6 +206,15 @@ def _detectors(given: object) -> tuple[Detector, ...]:
     return own
 
 
+def _calls(given: object, name: str, pattern: str, *, least: int = 0) -> int:
+    """A number of calls that can be remembered."""
+    most = parse_count(given, name, least=least)
+    if most > MOST_CALLS:
+        hint = f"for no limit at all write actions={{{pattern!r}: 'off'}}"
+        raise ConfigError(f"{name} must be at most {MOST_CALLS}, not {shown(most)}", hint=hint)
+    return most
+
+
 def _overrides(given: object) -> Mapping[str, int]:
     field_name = "rapid_enumeration_overrides"
     if not isinstance(given, Mapping):
@@ -214,7 +225,7 @@ def _overrides(given: object) -> Mapping[str, int]:
             raise ConfigError(
                 f"{field_name}: {shown(name)} is no tool name", hint=f"at most {MAX_NAME} of a-z 0-9 : . _ -"
             )
-        made[name] = parse_count(most, f"{field_name}[{name!r}]")
+        made[name] = _calls(most, f"{field_name}[{name!r}]", ENUMERATION.id)
     return MappingProxyType(made)
 
 

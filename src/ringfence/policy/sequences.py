@@ -148,19 +148,21 @@ def by_declaration(name: str, effect: Effect | None, tags: Collection[str]) -> T
 class Memory:
     """What one run has done, as far as the detectors need it."""
 
-    __slots__ = ("_any_read", "_credentials", "_often", "_other_read", "_own", "_threshold", "_thresholds")
+    __slots__ = ("_any_read", "_bulk", "_credentials", "_often", "_other_read", "_own", "_threshold", "_thresholds")
 
-    def __init__(self, threshold: int, thresholds: Mapping[str, int], *, own: bool) -> None:
+    def __init__(self, threshold: int, thresholds: Mapping[str, int], *, own: bool, bulk: bool = True) -> None:
         """Remember nothing yet.
 
         Args:
             threshold: for `RAPID_ENUMERATION`.
             thresholds: others, by name.
             own: reading and sending by one and the same tool counts as well (by names).
+            bulk: arguments are looked at, for `BULK_OPERATION`.
         """
         self._threshold = threshold
         self._thresholds = thresholds
         self._own = own
+        self._bulk = bulk
         self._any_read: tuple[float, str] = (_NEVER, "")
         self._other_read = _NEVER
         """Last read by a tool other than that of `_any_read`."""
@@ -171,7 +173,9 @@ class Memory:
     def seen(
         self, name: str, traits: Traits, arguments: Mapping[str, Any], now: float
     ) -> Iterator[tuple[Pattern, Evidence]]:
-        """Every pattern that this call would complete, and on whose word; `NAMED` unless all concerned are declared."""
+        """Every pattern that this call would complete. `DECLARED` only for `CREDENTIALS`, where all concerned are:
+        nothing depends on it for the others.
+        """
         if traits.sends and now - self._last_read(name) < EXFIL.window:
             yield EXFIL, NAMED
         times = self._often.get(name)
@@ -182,7 +186,7 @@ class Memory:
                 yield CREDENTIALS, DECLARED
             elif now - max(self._credentials.values()) < CREDENTIALS.window:
                 yield CREDENTIALS, NAMED
-        if traits.bulk or asks_for_all(arguments):
+        if traits.bulk or (self._bulk and asks_for_all(arguments)):
             yield BULK, NAMED
         if traits.deletes and now - self._any_read[0] < DELETION.window:
             yield DELETION, NAMED
