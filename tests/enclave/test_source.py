@@ -104,3 +104,35 @@ def test_line_numbers_are_the_users() -> None:
         run("x = 1\n\n\ndef f():\n    return x / 0\n\nf()")
     lines = [entry.lineno + 1 for entry in caught.traceback if str(entry.path).endswith(FILENAME)]
     assert lines == [7, 5]
+
+
+def test_a_script_that_is_indented_as_a_whole_is_read_as_if_it_were_not() -> None:
+    source = "\n    import math\n\n    for n in [4]:\n        x = math.sqrt(n)\n    x\n    "
+    tree = parse(source)
+    assert ast.unparse(tree) == "import math\nfor n in [4]:\n    x = math.sqrt(n)\nx"
+    assert [(node.lineno, node.col_offset) for node in tree.body] == [(2, 4), (4, 4), (6, 4)]
+    inner = tree.body[1]
+    assert isinstance(inner, ast.For)
+    assert (inner.body[0].lineno, inner.body[0].col_offset) == (5, 8)
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "column"),
+    [
+        ("    x = 1\n  y = 2", 1, 1),  # not as a whole
+        ("    x = 1\n      y = 2", 2, 5),
+        ("    x = (\n    ", 1, 9),
+        ("x = 1\n    y = 2", 2, 1),
+    ],
+)
+def test_what_is_wrong_in_an_indented_script_keeps_its_place(source: str, line: int, column: int) -> None:
+    with pytest.raises(Rejected) as caught:
+        parse(source)
+    assert caught.value.code == "SYNTAX"
+    assert caught.value.line == line
+    assert caught.value.column >= column
+
+
+def test_text_inside_an_indented_script_loses_the_same_margin() -> None:
+    tree = parse("    x = '''a\n      b\n    c'''")
+    assert ast.unparse(tree) == "x = 'a\\n  b\\nc'"

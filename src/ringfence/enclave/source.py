@@ -12,6 +12,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from types import CodeType
 from typing import Final, Literal
 
@@ -45,7 +46,8 @@ class Rejected(Exception):
 
 
 def parse(source: str) -> ast.Module:
-    """Syntax tree of a script.
+    """Syntax tree of a script. One that is indented as a whole, as in a string inside a function, is read as if it were
+    not; places stay those of the text given.
 
     Raises:
         Rejected: not Python.
@@ -54,6 +56,8 @@ def parse(source: str) -> ast.Module:
     try:
         return ast.parse(source, FILENAME)
     except SyntaxError as error:
+        if isinstance(error, IndentationError) and (margin := _margin(source)):
+            return _parse_indented(source, margin)
         if (line := _bad_line(source)) is not None:
             raise _bad_character(line) from None
         raise _rejected(error) from None
@@ -61,6 +65,25 @@ def parse(source: str) -> ast.Module:
         raise too_deep() from None
     except ValueError:  # what some Pythons raise for a NUL or a lone surrogate
         raise _bad_character(_bad_line(source) or 1) from None
+
+
+def _margin(source: str) -> int:
+    """Characters by which every line that is not empty is indented."""
+    lines = [line for line in source.split("\n") if line.strip()]
+    ends = zip(min(lines, default=""), max(lines, default=""), strict=False)  # all others lie between these two
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1] and pair[0] in " \t", ends))
+
+
+def _parse_indented(source: str, margin: int) -> ast.Module:
+    try:
+        tree = parse("\n".join(line[margin:] if line.strip() else "" for line in source.split("\n")))
+    except Rejected as rejected:
+        raise Rejected(rejected.code, rejected.line, rejected.column + margin, rejected.message, rejected.fix) from None
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.expr, ast.stmt, ast.excepthandler, ast.arg, ast.keyword, ast.alias, ast.pattern)):
+            node.col_offset += margin
+            node.end_col_offset = (node.end_col_offset or 0) + margin
+    return tree
 
 
 def _bad_character(line: int) -> Rejected:
