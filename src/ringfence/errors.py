@@ -2,8 +2,9 @@
 
 One closed set of codes (`CODES`), one record that travels (`ErrorInfo`), one family of exceptions for callers who
 want `raise`. Codes of calls are set by the host: nothing that a guest or a tool raises can produce one. Of a script's
-run, three rest on the guest's word and can only fail its own run: `script_rejected` (before any call), `memory_limit`,
-`result_too_large`. This module knows neither tools nor sandboxes; everybody above imports it.
+run, five rest on the guest's word and can only fail its own run: `script_rejected` (before any call), `memory_limit`,
+`result_too_large`, and `iteration_limit` and `script_violation` (each only where the run has such a limit).
+This module knows neither tools nor sandboxes; everybody above imports it.
 """
 
 from __future__ import annotations
