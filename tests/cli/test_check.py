@@ -68,6 +68,13 @@ def test_the_script_may_come_from_standard_input(tmp_path: Path) -> None:
     assert done.code == 0
 
 
+def test_a_package_that_is_preloaded_may_be_imported(tmp_path: Path) -> None:
+    script = "import sortedcontainers\nsortedcontainers.SortedList([3, 1])[0]\n"
+    assert check(tmp_path, script, "--level", "SECURE").code == 1
+    done = check(tmp_path, script, "--level", "SECURE", "--preload", "sortedcontainers")
+    assert (done.code, done.stdout) == (0, "passes  script.py  0 errors · 0 warnings · SECURE\n")
+
+
 def test_a_level_that_is_none_is_a_usage_error(tmp_path: Path) -> None:
     done = check(tmp_path, HONEST, "--level", "PARANOID")
     assert done.code == 2

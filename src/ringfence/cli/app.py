@@ -38,6 +38,10 @@ Level = Annotated[
     str,
     typer.Option("--level", metavar="LEVEL", help="Whose rules and limits: STRICT, SECURE, STANDARD or PERMISSIVE."),
 ]
+Preload = Annotated[
+    list[str] | None,
+    typer.Option("--preload", metavar="PACKAGE", help="A package that scripts may import besides; may be repeated."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Write exactly one JSON document to standard output.")]
 
 
@@ -91,6 +95,7 @@ def _run(
         str, typer.Option("--memory", metavar="SIZE", help="Memory of the script, such as 256MB.")
     ] = "256MB",
     level: Level = "STANDARD",
+    preload: Preload = None,
 ) -> int:
     """Run a script that calls tools. The script is jailed; its only way out is the tools."""
     from ringfence.cli.run import Options, run
@@ -107,6 +112,7 @@ def _run(
             max_tool_calls=max_tool_calls,
             memory=memory,
             level=level,
+            preload=preload or [],
         )
     )
 
@@ -119,12 +125,13 @@ def _check(
         typer.Option("--tools", metavar="MODULE[:NAME]", help="Tools that the script may call, as for run."),
     ] = None,
     level: Level = "STANDARD",
+    preload: Preload = None,
     as_json: Json = False,
 ) -> int:
     """Say what is wrong with a script and which tools it may reach, without running any of it."""
     from ringfence.cli.check import Options, check
 
-    return check(Options(script=script, tools=tools, level=level, json=as_json))
+    return check(Options(script=script, tools=tools, level=level, preload=preload or [], json=as_json))
 
 
 @app.command(

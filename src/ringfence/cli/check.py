@@ -41,6 +41,8 @@ class Options:
     """MODULE[:NAME]: tools that the script may name; None when that is not to be judged."""
     level: str
     """Security level whose rules are applied."""
+    preload: Sequence[str]
+    """Packages that the script may import besides."""
     json: bool
 
 
@@ -63,10 +65,12 @@ def check(options: Options) -> int:
 async def _checked(options: Options, source: str) -> CheckReport:
     level = cast("SecurityLevel", options.level)  # the enclave refuses what is none
     if options.tools is None:
-        enclave = Enclave(security_level=level, waiting=0)
+        enclave = Enclave(security_level=level, preload=options.preload, waiting=0)
     else:
         tools = load_tools(options.tools)
-        enclave = Enclave(tools=tools, sandbox=local(unsafe=True), security_level=level, waiting=0)
+        enclave = Enclave(
+            tools=tools, sandbox=local(unsafe=True), security_level=level, preload=options.preload, waiting=0
+        )
     async with enclave:
         return await enclave.check(source)
 

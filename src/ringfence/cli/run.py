@@ -56,6 +56,8 @@ class Options:
     """Size of the guest's memory, such as `256MB`."""
     level: str
     """Security level: rules of the check, and the limits that are not given."""
+    preload: Sequence[str]
+    """Packages that the script may import besides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +149,7 @@ async def _execute(job: _Job, console: MessageConsole, results: Results) -> RunR
         timeout=options.timeout,
         max_tool_calls=options.max_tool_calls,
         memory_limit=options.memory,
+        preload=options.preload,
         security_level=cast("SecurityLevel", options.level),  # the enclave refuses what is none
     )
     asked = asyncio.Event()
