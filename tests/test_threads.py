@@ -65,11 +65,15 @@ def test_what_the_function_raises_comes_out(error: BaseException) -> None:
     run(body)
 
 
-def test_the_end_of_an_iterator_becomes_an_error() -> None:
+@pytest.mark.parametrize("error", [StopIteration, GeneratorExit])
+def test_the_end_of_an_iterator_becomes_an_error(error: type[BaseException]) -> None:
+    def ending() -> None:
+        raise error
+
     async def body() -> None:
-        with pytest.raises(RuntimeError, match="StopIteration") as caught:
-            await DaemonThreads("test").call(next, [iter(())])
-        assert isinstance(caught.value.__cause__, StopIteration)
+        with pytest.raises(RuntimeError, match=error.__name__) as caught:
+            await DaemonThreads("test").call(ending, [])
+        assert type(caught.value.__cause__) is error
 
     run(body)
 

@@ -131,8 +131,8 @@ class _Job:
         failure: BaseException | None = None
         try:
             value = self._context.run(self._function, *self._args)
-        except StopIteration as error:  # a future cannot carry it
-            failure = RuntimeError("the function raised StopIteration")
+        except (StopIteration, GeneratorExit) as error:  # a future cannot carry it; it would end whoever awaits one
+            failure = RuntimeError(f"the function raised {type(error).__name__}")
             failure.__cause__ = error
         except BaseException as error:  # noqa: BLE001  (whatever it is belongs to the caller)
             failure = error
