@@ -11,7 +11,7 @@ from ringfence.contract.approvers import any_of
 from ringfence.gate.approval import approver, both
 from ringfence.gate.decisions import Panel
 from ringfence.ports import ApprovalRequest, Edit, Outcome, Reject, Respond
-from tests.gate.kit import ORIGIN, Trace, gate, pay, run, tool, verdict, yes
+from tests.gate.kit import ORIGIN, Trace, gate, pay, run, tool, verdict
 
 WHY = "data was read, and then something was sent"
 
@@ -66,7 +66,14 @@ def test_an_empty_reason_is_one_too() -> None:
     assert verdict(called(ask="")[0]) == ("refused", "approval_denied", 0)
 
 
-@pytest.mark.parametrize("approval", ["auto", "human", yes])
+@pytest.mark.parametrize(("answer", "expected"), [(True, "succeeded"), (False, "refused")])
+def test_without_a_handler_of_the_gate_the_tools_own_callback_decides(answer: bool, expected: str) -> None:
+    desk = Desk(answer)
+    assert called(approval=desk)[0].status == expected
+    assert desk.asked == [("pay", WHY)]
+
+
+@pytest.mark.parametrize("approval", ["auto", "human"])
 def test_without_a_handler_it_is_denied(approval: Any) -> None:
     outcome, events = called(approval=approval)
     assert verdict(outcome) == ("refused", "approval_denied", 0)

@@ -7,11 +7,12 @@ the host cancels. What answers mean is `gate.decisions`' business, how handlers 
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, cast
 
+from ringfence.contract.approvers import any_of
 from ringfence.contract.calling import is_same
 from ringfence.errors import ConfigError
 from ringfence.gate.attempt import Attempt, Attempts, Stop, Stopped, withdrawn
@@ -53,6 +54,19 @@ def approver(handler: object, field: str) -> Approver:
     members: list[Member] = []
     tree = _seated(handler, field, members)
     return Approver(tuple(members), tree)
+
+
+def approvers(given: object) -> Approver | None:
+    """What an option `approve` holds: one handler or combination; of a sequence of them, any may approve, and an empty
+    one is nobody.
+
+    Raises:
+        ConfigError: as for `approver`.
+    """
+    if isinstance(given, Sequence) and not isinstance(given, str | bytes):
+        handlers = tuple(cast("Sequence[Any]", given))
+        return approver(any_of(*handlers), "approve") if handlers else None
+    return approver(given, "approve") if given is not None else None
 
 
 def _seated(handler: object, field: str, members: list[Member]) -> Tree:

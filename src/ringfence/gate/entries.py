@@ -40,7 +40,8 @@ class Entry:
     doubted: State
     """Where a call begins that somebody has to approve whatever the tool says."""
     judge: Approver | None
-    """Who decides about such a call: the gate's handler, and the tool's own callback too, if it has one."""
+    """Who decides about such a call: the gate's handler, and the tool's own callback has to agree, if it has one; that
+    callback alone where the gate has no handler, since it decides about every call of the tool anyway."""
     is_checked: bool
     """Its results were declared or are bounded, so every one is dumped and compared."""
     is_trusted: bool
@@ -84,7 +85,7 @@ def entry_for(
         tool=tool,
         plan=plan,
         doubted=start(replace(plan, asks=True)),
-        judge=both(who, human) if who is not None and human is not None else human,
+        judge=both(who, human) if who is not None and human is not None else human or who,
         received=received,
         accepted=accepted,
         returned=step(accepted[0], Returned()) if isinstance(accepted[0], Running) else None,

@@ -18,16 +18,15 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final, Literal, assert_never, cast
+from typing import Any, Final, Literal, assert_never
 
 from ringfence import values
-from ringfence.contract.approvers import any_of
 from ringfence.contract.rules import one_of
 from ringfence.contract.toolset import Toolset
 from ringfence.errors import ConfigError, ErrorInfo, Issue, ToolSandboxRequiredError
 from ringfence.events import Event as Notice
 from ringfence.gate import asking, explain, perform, waits
-from ringfence.gate.approval import Approver, approver
+from ringfence.gate.approval import approvers
 from ringfence.gate.closing import Closing
 from ringfence.gate.entries import LiveCall, entry_for
 from ringfence.gate.hub import EventHub
@@ -132,7 +131,7 @@ class Gate:
         """
         self.tools = tools
         self.hub = hub if hub is not None else EventHub()
-        human = _approver(approve)
+        human = approvers(approve)
         timeout = None if approval_timeout is None else parse_seconds(approval_timeout, "approval_timeout")
         _check_clock(clock)
         self._obeys = one_of(when_aborted, ("refuse", "run"), "when_aborted") == "refuse"
@@ -201,7 +200,8 @@ class Gate:
                 the same; while it runs the tool sees it.
             own_task: the task that awaits this was made for this call alone, and its maker can leave it behind.
             ask: why somebody has to approve this call whatever its tool says: the gate's handler is asked, once, with
-                this as `ApprovalRequest.reason`, and a callback of the tool's own has to agree.
+                this as `ApprovalRequest.reason`, and a callback of the tool's own has to agree. Without such a handler
+                the callback decides.
             encode: also dump the result, into `Outcome.encoded`; one that cannot be dumped is a `bad_result`.
 
         Raises:
@@ -238,6 +238,11 @@ class Gate:
             abandoned_total=attempts.abandoned_total,
             abandoned_handlers=self._means.threads.statistics().abandoned,
         )
+
+    @property
+    def unasked(self) -> tuple[str, ...]:
+        """Tools about whose calls nobody can be asked: what a policy wants approved is denied."""
+        return tuple(name for name, entry in self._entries.items() if entry.judge is None)
 
     async def aclose(self, *, drain: float = DRAIN) -> None:
         """Take no further call, let running ones finish for `drain` seconds, stop the rest, close every driver and
@@ -466,14 +471,6 @@ def _first_step(call: LiveCall, event: Event) -> Step:
     if call.ask is not None:
         return step(entry.doubted, event)
     return entry.accepted if event is _VALIDATED else step(entry.received, event)
-
-
-def _approver(approve: object) -> Approver | None:
-    """One handler or combination; of a sequence of them, any may approve, and an empty one is nobody."""
-    if isinstance(approve, list | tuple) or (isinstance(approve, Sequence) and not isinstance(approve, str | bytes)):
-        handlers: tuple[Approvers, ...] = tuple(cast("Sequence[Any]", approve))
-        return approver(any_of(*handlers), "approve") if handlers else None
-    return approver(approve, "approve") if approve is not None else None
 
 
 def _invalid(call: LiveCall, error: BaseException) -> ErrorInfo:
