@@ -21,6 +21,7 @@ from ringfence.contract.tool import tool as tool
 from ringfence.contract.toolset import Toolset as Toolset
 from ringfence.enclave.callers import ToolHandler as ToolHandler
 from ringfence.enclave.facade import Enclave as Enclave
+from ringfence.enclave.facade import EnclaveStatistics as EnclaveStatistics
 from ringfence.enclave.oneshot import run_agent_script as run_agent_script
 from ringfence.enclave.options import EnclaveConfig as EnclaveConfig
 from ringfence.enclave.options import EnclaveOptions as EnclaveOptions
@@ -100,6 +101,7 @@ __all__ = [
     "Enclave",
     "EnclaveConfig",
     "EnclaveOptions",
+    "EnclaveStatistics",
     "ErrorInfo",
     "Event",
     "Finding",

@@ -19,7 +19,7 @@ from opentelemetry.trace import TracerProvider
 from ringfence.contract.rules import check_sandbox
 from ringfence.contract.tool import Tool
 from ringfence.contract.toolset import Toolset
-from ringfence.enclave.facade import Enclave
+from ringfence.enclave.oneshot import run_agent_script
 from ringfence.enclave.options import EnclaveOptions
 from ringfence.enclave.results import RunResult
 from ringfence.errors import ConfigError
@@ -163,8 +163,15 @@ class Boundary:
             asyncio.CancelledError: the caller was cancelled; the script is dead and its calls are unwound.
         """
         self._gate.start()
-        async with Enclave(tools=self, **options) as enclave:
-            return await enclave.run(source, inputs, session_id=session_id, principal=principal, variables=variables)
+        return await run_agent_script(
+            source,
+            inputs,
+            session_id=session_id,
+            principal=principal,
+            variables=variables,
+            tools=self,
+            **options,
+        )
 
     def on(self, types: Filter, handler: Handler) -> Callable[[], None]:
         """Call `handler(event)` with events of one type, of several, of all (`"*"`), or (None) of the seed's five.

@@ -82,12 +82,9 @@ STRANGERS: tuple[tuple[str, str, str], ...] = (
 BRIDGES: dict[tuple[str, str], str] = {
     ("contract.restorable", "enclave.table"): "tags a text only where the other side will read it so",
     ("enclave.callers", "gate.runner"): "turns a script's call into a governed one",
-    ("enclave.consent", "gate.approval"): "asks about a flagged call where no gate does",
-    ("enclave.consent", "gate.attempt"): "within the same bounds",
-    ("enclave.consent", "gate.decisions"): "understands the answers as a gate does",
-    ("enclave.consent", "gate.explain"): "and says them in the same words",
-    ("enclave.consent", "gate.states"): "and how a question ends without one",
+    ("enclave.callers", "gate.consent"): "has flagged calls approved where no gate does it",
     ("enclave.facade", "gate.runner"): "builds the gate of the tools that an enclave was given",
+    ("enclave.facade", "gate.consent"): "or names who approves where it was given none",
     ("enclave.facade", "gate.hub"): "and the events of that gate",
 }
 """Exceptions to STRANGERS, each with its reason."""

@@ -20,9 +20,11 @@ from ringfence.enclave.globals import Function
 from ringfence.enclave.results import RUN_CODES, RunResult
 from ringfence.enclave.session import ScriptSession
 from ringfence.errors import SandboxFault
+from ringfence.gate.consent import Consent
 from ringfence.limits import RunLimits
 from ringfence.ports import Origin
 from ringfence.sandbox.jail.supervise import Child, Exit
+from ringfence.threads import DaemonThreads
 from tests.enclave.kit import code, detail, outcomes, run
 
 LIMITS = RunLimits(
@@ -82,7 +84,9 @@ async def converse(stream: bytes, *, cuts: tuple[int, ...] = (), hang_up: bool =
     channel = Channel(child, protocol.frame_limit(LIMITS))
     session = ScriptSession(
         channel=channel,
-        caller=HandlerCaller(handle, LIMITS.value),
+        caller=HandlerCaller(
+            handle, LIMITS.value, consent=Consent(None, None, LIMITS.value), threads=DaemonThreads("handler")
+        ),
         limits=LIMITS,
         origin=Origin(session_id="s", run_id="r_1"),
         functions=GlobalFunctions(FUNCTIONS, LIMITS.value),

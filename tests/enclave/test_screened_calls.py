@@ -17,6 +17,10 @@ async def answer(name: str, args: Any) -> Any:
     return [name, args]
 
 
+def approving(request: rf.ApprovalRequest) -> bool:
+    return True
+
+
 def screened(stage: Stage, source: str, **screening: Any) -> rf.RunResult:
     stage.tools.update({"mail:list": echo, "mail:send": echo, "n": echo})
     return stage.script(source, screening=screening)
@@ -94,6 +98,78 @@ def test_somebody_may_be_asked_about_a_flagged_call(verdict: Any, ends: str | No
 def test_without_anybody_to_ask_a_flagged_call_is_denied(stage: Stage) -> None:
     result = screened(stage, LIST_SEND, actions={"EXFIL_LIST_SEND": "ask"})
     assert (code(result), detail(result)) == ("APPROVAL_DENIED", "approval_denied")
+
+
+def test_a_handler_of_one_run_may_need_the_enclaves_approver() -> None:
+    with Stage() as stage:
+        enclave = stage.enclave(tools=None, approve=approving, screening={"actions": {"EXFIL_LIST_SEND": "ask"}})  # type: ignore[reportUnknownLambdaType]
+        result = stage.run(enclave.run(LIST_SEND, tool_handler=answer))
+    assert (code(result), result.value) == (None, "done")
+
+
+def test_that_nobody_is_there_to_be_asked_is_said_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    @rf.tool(effect="read", approval=approving)
+    async def own() -> int:
+        """Ask its own."""
+        return 1
+
+    asks = {"actions": {"EXFIL_LIST_SEND": "ask", "BULK_OPERATION": "log", "rate": "ask"}}
+    local = rf.local(unsafe=True)
+    shared = rf.Boundary([list_mail], sandbox=local)
+    loud: list[dict[str, Any]] = [
+        {"tool_handler": answer},
+        {},
+        {"tools": [own, list_mail], "sandbox": local},
+        {"tools": shared},
+    ]
+    for options in loud:
+        rf.Enclave(screening=asks, **options)
+    said = "that match EXFIL_LIST_SEND{}, and approve= is not set: every such call will be denied"
+    assert [record.message for record in caplog.records if record.levelname == "WARNING"] == [
+        "screening asks about calls " + said.format(", rate"),
+        "screening asks about calls " + said.format(", rate"),
+        "screening asks about calls of list_mail " + said.format(""),
+        "screening asks about calls of list_mail " + said.format(""),
+    ]
+    caplog.clear()
+    rf.Enclave(screening=asks, tool_handler=answer, approve=approving)
+    rf.Enclave(screening=asks, tools=[own], sandbox=local)
+    rf.Enclave(screening=asks, tools=[list_mail], sandbox=local, approve=approving)
+    rf.Enclave(screening={**asks, "enabled": False}, tool_handler=answer)
+    rf.Enclave(screening={"actions": {"names": "ask"}}, tool_handler=answer)
+    assert caplog.records == []
+
+
+def test_a_rate_that_asks_refuses_functions_of_globals() -> None:
+    async def function() -> None: ...
+
+    with Stage() as stage:
+        result = stage.script(
+            "await f()\nawait f()",
+            tool_handler=answer,
+            approve=approving,
+            globals={"f": function},
+            allow_functions_in_globals=True,
+            screening={"max_operations_per_second": 1, "actions": {"rate": "ask"}},
+        )
+    assert (code(result), detail(result), result.stats.global_call_count) == ("SECURITY_VIOLATION", "rate_limited", 2)
+
+
+def test_a_rate_that_only_logs_logs_functions_too(caplog: pytest.LogCaptureFixture) -> None:
+    async def function() -> None: ...
+
+    with Stage() as stage, caplog.at_level(logging.INFO, "ringfence"):
+        result = stage.script(
+            "await f()\nawait f()\n1",
+            tool_handler=answer,
+            globals={"f": function},
+            allow_functions_in_globals=True,
+            screening={"max_operations_per_second": 1, "actions": {"rate": "log"}},
+        )
+    assert result.value == 1
+    assert [record.message for record in caplog.records] == [
+        f"call {result.run_id}.2 of f matches rate, and may happen"
+    ]
 
 
 def test_the_rate_is_shared_and_reserved_before_dispatch(stage: Stage) -> None:

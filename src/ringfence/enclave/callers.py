@@ -6,25 +6,22 @@ error table; neither frames nor processes. `session` calls it.
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from ringfence import values
 from ringfence.contract.calling import is_async
-from ringfence.contract.hints import UNDECLARED
-from ringfence.contract.output import PydanticOutput
 from ringfence.contract.restorable import tags_of
-from ringfence.enclave.consent import Consent, Responded
-from ringfence.enclave.failures import raised
+from ringfence.enclave.hosted import Raised, dumped, hosted
 from ringfence.enclave.received import restored
 from ringfence.enclave.results import in_doubt
 from ringfence.errors import CODES, ConfigError, ErrorInfo, Family, Status
+from ringfence.gate.consent import Consent, Denied, Granted, Responded
 from ringfence.gate.runner import Gate
 from ringfence.limits import ValueBudget
-from ringfence.ports import Answer, CallWatch, Effect, Origin
+from ringfence.ports import Answer, ApprovalRequest, CallWatch, Effect, Origin
 from ringfence.threads import DaemonThreads
 
 ToolHandler = Callable[[str, Any], Any]
@@ -73,13 +70,21 @@ class GateCaller:
 class HandlerCaller:
     """Calls one handler for every name (second seed, "Basic Tool Handler"). Its exceptions' text reaches the script."""
 
-    def __init__(self, handler: ToolHandler | None, budget: ValueBudget, consent: Consent | None = None) -> None:
+    def __init__(
+        self, handler: ToolHandler | None, budget: ValueBudget, *, consent: Consent, threads: DaemonThreads
+    ) -> None:
+        """Prepare.
+
+        Args:
+            handler: answers every call; None where no call can be answered.
+            budget: what one argument object and one result may hold.
+            consent: whom to ask about flagged calls.
+            threads: where a handler runs that is not asynchronous: those of all runs of an enclave.
+        """
         self._handler = handler
-        self._consent = consent if consent is not None else Consent(None, None)
+        self._consent = consent
         self._budget = budget
-        self._output = PydanticOutput(UNDECLARED, "tool_handler")
-        self._is_async = handler is not None and is_async(handler)
-        self._threads = DaemonThreads("ringfence-tool-handler")
+        self._threads = None if handler is not None and is_async(handler) else threads
 
     def catalogue(self) -> None:
         return None
@@ -104,35 +109,42 @@ class HandlerCaller:
             )
             return _error_answer(error, "refused")
         if ask is not None:
-            decision = await self._consent.ask(name, args, tags, ask, origin, call_id, watch)
-            if isinstance(decision, ErrorInfo):
-                return _error_answer(decision, "refused")
-            if isinstance(decision, Responded):
-                return _within(decision.data, self._budget, "failed")
-            args, tags = decision.args, decision.tags
+            match await self._consent.ask(self._request(name, args, tags, ask, origin, call_id), watch):
+                case Denied(error, cause):
+                    return _error_answer(error, "refused", cause)
+                case Responded(data):
+                    return Answer(value=data, tags=tags_of(data))
+                case Granted(edited) if edited is not None:
+                    args, tags = edited, None
+                case Granted():
+                    pass
+        call = partial(self._handler, name, restored(args, tags, self._budget))
+        value = await hosted(call, self._threads, "tool_raised")
+        if isinstance(value, Raised):
+            return _error_answer(value.error, "failed", value.cause)
         try:
-            value = await self._answer(self._handler, name, restored(args, tags, self._budget))
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
-            return _error_answer(raised(asyncio.CancelledError("cancelled"), "tool_raised"), "failed")
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - a handler may raise anything; it is data from here on
-            return _error_answer(raised(error, "tool_raised"), "failed", error)
-        try:
-            data = self._output.dump(value)
+            data = dumped(value, self._budget)
         except values.ValueRefused as refused:
             return _error_answer(_bad_result(refused), "failed")
-        return _within(data, self._budget, "failed")
+        return Answer(value=data, tags=tags_of(data))
 
-    async def _answer(self, handler: ToolHandler, name: str, args: Any) -> Any:
-        """A handler that is not asynchronous may block, and the deadline must not wait for it: it gets a thread."""
-        if self._is_async:
-            return await handler(name, args)
-        value = await self._threads.call(handler, [name, args])
-        return await value if inspect.isawaitable(value) else value
+    def _request(
+        self, name: str, args: bytes, tags: Mapping[Any, Any] | None, reason: str, origin: Origin, call_id: str
+    ) -> ApprovalRequest:
+        return ApprovalRequest(
+            tool=name,
+            description="",
+            input=restored(args, tags, self._budget),
+            arguments=cast("Mapping[str, Any]", values.parse(args, self._budget)),
+            digest=values.digest(args),
+            session_id=origin.session_id,
+            principal=origin.principal,
+            call_id=call_id,
+            run_id=origin.run_id,
+            line=None if origin.position is None else origin.position.line,
+            effect=None,
+            reason=reason,
+        )
 
 
 def _error_answer(error: ErrorInfo, status: Status, cause: BaseException | None = None) -> Answer:

@@ -11,7 +11,7 @@ import secrets
 import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, Literal, Protocol, Self, Unpack, cast, runtime_checkable
@@ -21,7 +21,6 @@ from ringfence.contract.toolset import AnyTool, Toolset
 from ringfence.enclave import checking, protocol, reports, requests, stubs
 from ringfence.enclave import globals as globals_
 from ringfence.enclave.callers import GateCaller, HandlerCaller, ToolHandler
-from ringfence.enclave.consent import Consent
 from ringfence.enclave.flight import Flight
 from ringfence.enclave.functions import GlobalFunctions
 from ringfence.enclave.options import LEAST_MEMORY as LEAST_MEMORY
@@ -32,14 +31,16 @@ from ringfence.enclave.session import Flagged, ScriptSession
 from ringfence.enclave.workers import Workers
 from ringfence.errors import ConfigError
 from ringfence.events import Event, EventType
+from ringfence.gate.consent import Consent
 from ringfence.gate.hub import EventHub, EventStream, Filter, Handler
-from ringfence.gate.runner import Gate
+from ringfence.gate.runner import Gate, GateStatistics
 from ringfence.limits import RunLimits, parse_text
 from ringfence.policy.screen import Declared, Plan
 from ringfence.policy.screening import Screening
 from ringfence.ports import Approvers, Driver, Origin
 from ringfence.sandbox.jail.plan import GuestLimits, JailPlan, Unenforceable, plan_guest
 from ringfence.sandbox.jail.probe_unsafe import probe
+from ringfence.threads import DaemonThreads
 
 ENGINES: Final = MappingProxyType({"python": "ringfence.enclave.engines.python_unsafe:prepare,serve"})
 _log: Final = logging.getLogger("ringfence")
@@ -57,6 +58,22 @@ class HasGate(Protocol):
 
     @property
     def gate(self) -> Gate: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnclaveStatistics:
+    """What an enclave is doing now. Threads count as abandoned while they run on although nobody waits for them."""
+
+    running: int
+    """Runs and checks without a result yet."""
+    abandoned_handlers: int
+    """Threads of synchronous tool handlers, those of single runs included."""
+    abandoned_functions: int
+    """Threads of synchronous functions in `globals`."""
+    abandoned_approvals: int
+    """Threads of synchronous approval handlers, where no tools are governed."""
+    gate: GateStatistics | None
+    """Those of governed tools; None without such."""
 
 
 class Enclave:
@@ -97,13 +114,14 @@ class Enclave:
         if tools is not None and tool_handler is not None:
             raise ConfigError("pass tools= or tool_handler=, not both")
         self._handler = _handler(tool_handler)
-        self._gate, self._owns_gate = _gate(tools, sandbox, approve, approval_timeout, tool_handler is not None)
-        if self._gate is not None:
-            self._caller: GateCaller | HandlerCaller = GateCaller(self._gate, self._limits.value)
-        else:
-            self._consent = Consent(approve, approval_timeout)
-            self._caller = HandlerCaller(self._handler, self._limits.value, self._consent)
+        self._gate, self._owns_gate = _gate(tools, sandbox, approve, approval_timeout)
+        self._consent = Consent(approve, approval_timeout, self._limits.value)
+        self._threads = DaemonThreads("ringfence-tool-handler")
+        self._caller = (
+            self._calling(self._handler) if self._gate is None else GateCaller(self._gate, self._limits.value)
+        )
         self._plan = _plan_of(self._config.screening, self._gate)
+        _warn_of_silence(self._plan, self._gate, self._consent)
         self._namespaces = requests.namespaces_of(self._config, self._caller.catalogue())
         self._functions = GlobalFunctions(self._globals.functions, self._limits.value)
         self._workers = Workers(
@@ -277,6 +295,16 @@ class Enclave:
         """What is in force, after the level's defaults (second seed's `getEffectiveConfig`)."""
         return self._config
 
+    def statistics(self) -> EnclaveStatistics:
+        """Counts of now."""
+        return EnclaveStatistics(
+            running=len(self._runs),
+            abandoned_handlers=self._threads.statistics().abandoned,
+            abandoned_functions=self._functions.threads.statistics().abandoned,
+            abandoned_approvals=self._consent.threads.statistics().abandoned,
+            gate=None if self._gate is None else self._gate.statistics(),
+        )
+
     def describe(self) -> str:
         """Typed Python stubs of every callable tool, and what else scripts find, for the model that writes them."""
         functions = [(one.name, one.is_async) for one in self._globals.functions]
@@ -367,7 +395,10 @@ class Enclave:
             return self._caller
         if self._gate is not None:
             raise ConfigError("tool_handler cannot stand in for governed tools", hint="make an Enclave without tools=")
-        return HandlerCaller(_handler(handler), self._limits.value, self._consent)
+        return self._calling(_handler(handler))
+
+    def _calling(self, handler: ToolHandler | None) -> HandlerCaller:
+        return HandlerCaller(handler, self._limits.value, consent=self._consent, threads=self._threads)
 
     def _request(
         self, source: object, inputs: object, variables: object, mode: Literal["run", "check"] = "run"
@@ -388,16 +419,18 @@ def _gate(
     sandbox: Driver | None,
     approve: Approval | None,
     approval_timeout: float | None,
-    has_handler: bool,
 ) -> tuple[Gate | None, bool]:
     """The gate that calls go through, and whether it is this enclave's own."""
-    options = {"sandbox": sandbox, "approve": approve, "approval_timeout": approval_timeout}
-    given = [name for name, value in options.items() if value is not None and not (has_handler and name != "sandbox")]
-    if isinstance(tools, HasGate) or tools is None:
-        if given:
-            owner = "the boundary has its own" if tools is not None else "they belong to tools="
-            raise ConfigError(f"{', '.join(given)}: {owner}")
-        return (tools.gate, False) if tools is not None else (None, False)
+    if tools is None:
+        if sandbox is not None:
+            hint = "a tool_handler runs in this process, and chooses itself where its work is done"
+            raise ConfigError("sandbox: it belongs to tools=, and there are none", hint=hint)
+        return None, False
+    if isinstance(tools, HasGate):
+        options = {"sandbox": sandbox, "approve": approve, "approval_timeout": approval_timeout}
+        if given := [name for name, value in options.items() if value is not None]:
+            raise ConfigError(f"{', '.join(given)}: the boundary has its own")
+        return tools.gate, False
     gate = Gate(
         tools if isinstance(tools, Toolset) else Toolset(tools),
         sandbox=check_sandbox(sandbox, "enclave"),
@@ -423,6 +456,16 @@ def _plan_of(screening: Screening, gate: Gate | None) -> Plan:
     if gate is None:
         return Plan(screening)
     return Plan(screening, {tool.name: Declared(effect=tool.effect, tags=tuple(tool.tags)) for tool in gate.tools})
+
+
+def _warn_of_silence(plan: Plan, gate: Gate | None, consent: Consent) -> None:
+    """Say at once what would otherwise be seen with the first flagged call."""
+    if not plan.asks or (gate is None and consent.is_possible):
+        return
+    whose = "" if gate is None else f" of {', '.join(gate.unasked)}"
+    if gate is None or gate.unasked:
+        text = "screening asks about calls%s that match %s, and approve= is not set: every such call will be denied"
+        _log.warning(text, whose, ", ".join(plan.asks))
 
 
 def _handler(handler: object) -> ToolHandler | None:

@@ -39,7 +39,8 @@ async def run_agent_script(
         SandboxFault: `sandbox_unavailable`, this machine cannot enforce the jail.
         asyncio.CancelledError: the caller was cancelled; the script is dead and its calls are unwound.
     """
-    options.setdefault("waiting", 0)
+    if options.get("waiting") is None:
+        options["waiting"] = 0
     enclave = Enclave(
         tools=tools,
         sandbox=sandbox,

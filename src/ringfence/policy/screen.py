@@ -99,6 +99,17 @@ class Plan:
             {name: sequences.by_declaration(name, one.effect, one.tags) for name, one in (declared or {}).items()}
         )
 
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """Ids of patterns about which the host wants somebody to be asked."""
+        screening = self.screening
+        looked_at = {NAMES: bool(self.names), RATES: self.rate is not None}
+        return tuple(
+            one
+            for one, action in self.actions.items()
+            if action == "ask" and screening.enabled and looked_at.get(one, screening.block_suspicious_sequences)
+        )
+
     def screen(self) -> Screen:
         """Screening for one run."""
         return Screen(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any
 
@@ -11,9 +11,10 @@ import pytest
 
 import ringfence as rf
 from ringfence.enclave.callers import HandlerCaller
-from ringfence.enclave.consent import Consent
+from ringfence.gate.consent import Consent
 from ringfence.limits import ValueBudget
 from ringfence.ports import Answer, ApprovalRequest, Origin, Position
+from ringfence.threads import DaemonThreads
 from tests.enclave.kit import run
 
 ORIGIN = Origin(
@@ -36,6 +37,13 @@ def failing(request: ApprovalRequest) -> bool:
     raise ValueError(request.tool)
 
 
+class Unreadable(dict[str, Any]):
+    def __iter__(self) -> Any:
+        raise SystemExit
+
+    items = keys = values = __iter__
+
+
 class Watch:
     def __init__(self) -> None:
         self.heard: list[str] = []
@@ -46,9 +54,18 @@ class Watch:
     def approval_ended(self) -> None:
         self.heard.append("ended")
 
+    def tool_began(self) -> None:
+        self.heard.append("tool")
+
 
 def asked(
-    approve: Any, *, timeout: float | None = None, watch: Watch | None = None
+    approve: Any,
+    *,
+    timeout: float | None = None,
+    watch: Watch | None = None,
+    budget: ValueBudget | None = None,
+    args: bytes = b'{"on":"2026-01-02"}',
+    tags: Any = TAGS,
 ) -> tuple[Answer, list[tuple[str, Any]]]:
     """The answer to one flagged call, and the calls that reached the handler."""
     calls: list[tuple[str, Any]] = []
@@ -57,15 +74,17 @@ def asked(
         calls.append((name, args))
         return "done"
 
-    caller = HandlerCaller(handler, ValueBudget(), Consent(approve, timeout))
-    call: Callable[[], Awaitable[Answer]] = lambda: caller.call(  # noqa: E731
-        "mail:send", b'{"on":"2026-01-02"}', ORIGIN, "r_1.1", watch or Watch(), tags=TAGS, ask="read, then sent"
-    )
+    caller = handling(handler, approve, timeout, budget or ValueBudget())
 
     async def body() -> Answer:
-        return await call()
+        return await caller.call("mail:send", args, ORIGIN, "r_1.1", watch or Watch(), tags=tags, ask="read, then sent")
 
     return run(body()), calls
+
+
+def handling(handler: Any, approve: Any, timeout: float | None, budget: ValueBudget) -> HandlerCaller:
+    consent = Consent(approve, timeout, budget)
+    return HandlerCaller(handler, budget, consent=consent, threads=DaemonThreads("handler"))
 
 
 RAN = [("mail:send", {"on": date(2026, 1, 2)})]
@@ -89,11 +108,13 @@ def test_an_approved_call_runs_or_is_answered(verdict: Any, status: str, value: 
     ("approve", "reason", "text"),
     [
         (None, "no_handler", "mail:send: it needs approval"),
+        ([], "no_handler", "mail:send: it needs approval"),
         (saying(False), "denied", "mail:send"),
         (saying(rf.Reject("not on Sundays")), "denied", "not on Sundays"),
         (saying("yes"), "not_a_bool", "mail:send"),
         (saying(rf.Edit({"x": float("nan")})), "invalid_edit", "mail:send"),
         (saying(rf.Respond(object())), "invalid_response", "mail:send"),
+        (saying(rf.Respond(Unreadable())), "invalid_response", "mail:send"),
         (failing, "handler_failed", "mail:send"),
     ],
 )
@@ -173,7 +194,43 @@ def test_a_call_that_is_not_flagged_asks_nobody() -> None:
         return args
 
     async def body() -> Answer:
-        caller = HandlerCaller(handler, ValueBudget(), Consent(saying(False), None))
+        caller = handling(handler, saying(False), None, ValueBudget())
         return await caller.call("a", b"{}", ORIGIN, "r_1.1", Watch())
 
     assert run(body()) == Answer(value=b"{}")
+
+
+# the enclave's budget, and no other
+
+DEEP = b'{"a":' + b"[" * 100 + b"]" * 100 + b"}"
+
+
+def test_arguments_that_the_enclave_takes_can_be_asked_about() -> None:
+    answer, reached = asked(saying(True), budget=ValueBudget(depth=400), args=DEEP, tags=None)
+    assert (answer.error, answer.status, len(reached)) == (None, "succeeded", 1)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "reason"),
+    [
+        (rf.Edit({"a": 1, "b": 2, "c": 3}), "invalid_edit"),
+        (rf.Edit({"a": [[[[]]]]}), "invalid_edit"),
+        (rf.Respond({"a": 1, "b": 2, "c": 3}), "invalid_response"),
+        (rf.Respond([[[[[]]]]]), "invalid_response"),
+        (rf.Respond("x" * 101), "invalid_response"),
+    ],
+)
+def test_what_an_approver_puts_in_the_place_of_something_fits_the_enclave_or_denies(verdict: Any, reason: str) -> None:
+    answer, reached = asked(saying(verdict), budget=ValueBudget(size=100, depth=4, members=2))
+    assert answer.error is not None
+    assert (answer.error.code, answer.error.data["reason"], answer.status, reached) == (
+        "approval_denied",
+        reason,
+        "refused",
+        [],
+    )
+
+
+def test_the_host_sees_what_an_approver_raised() -> None:
+    answer, _ = asked(failing)
+    assert type(answer.cause) is ValueError
