@@ -47,6 +47,28 @@ def test_it_leaves_no_process_whatever_comes_of_the_script(source: str) -> None:
     assert descendants() == before
 
 
+@pytest.mark.parametrize(("options", "waiting"), [({}, 0), ({"waiting": None}, 0), ({"waiting": 1}, 1)])
+def test_no_worker_is_kept_for_a_script_that_never_comes(
+    options: dict[str, Any], waiting: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[int] = []
+
+    class Counted(rf.Enclave):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            kept.append(self.effective_config().waiting)
+
+    monkeypatch.setattr("ringfence.enclave.oneshot.Enclave", Counted)
+
+    async def body() -> None:
+        await rf.run_agent_script("1", **options)
+        async with rf.Boundary([look], sandbox=rf.local(unsafe=True)) as boundary:
+            await boundary.run_script("1", **options)
+
+    run(body())
+    assert kept == [waiting, waiting]
+
+
 def test_a_wrong_option_is_refused_before_anything_starts() -> None:
     with pytest.raises(rf.ConfigError, match="timeout"):
         run(rf.run_agent_script("1", timeout=-1))
