@@ -232,10 +232,13 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class CallWatch(Protocol):
-    """What the owner of a deadline hears about a call. Methods return at once and never raise."""
+    """What the owner of a call hears about it. Methods return at once and never raise."""
 
     def approval_began(self) -> None: ...
     def approval_ended(self) -> None: ...
+    def tool_began(self) -> None:
+        """From now on the tool may have had an effect. Until then the call can be taken back as if never made."""
+        ...
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):

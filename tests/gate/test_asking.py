@@ -54,6 +54,9 @@ class Watch:
     def approval_ended(self) -> None:
         self.heard.append("ended")
 
+    def tool_began(self) -> None:
+        self.heard.append("tool")
+
 
 class Asked:
     """One call that is waiting for its decision."""

@@ -269,17 +269,21 @@ class Watch:
     def approval_ended(self) -> None:
         self.heard.append("ended")
 
+    def tool_began(self) -> None:
+        self.heard.append("tool")
+
 
 @pytest.mark.parametrize(
     ("options", "approve", "heard"),
     [
-        ({"approval": "human"}, lambda request: True, ["began", "ended"]),  # type: ignore[misc]
+        ({"approval": "human"}, lambda request: True, ["began", "ended", "tool"]),  # type: ignore[misc]
         ({"approval": "human"}, lambda request: 1 / 0, ["began", "ended"]),  # type: ignore[misc]
         ({"approval": "human"}, None, []),
-        ({}, None, []),
+        ({}, None, ["tool"]),
+        ({"retries": 1}, None, ["tool"]),
     ],
 )
-def test_the_owner_of_a_deadline_hears_when_somebody_is_waited_for(
+def test_the_owner_of_a_call_hears_when_somebody_is_waited_for_and_when_the_tool_begins(
     options: dict[str, Any], approve: Any, heard: list[str]
 ) -> None:
     async def body() -> None:

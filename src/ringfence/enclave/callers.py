@@ -118,6 +118,7 @@ class HandlerCaller:
                     args, tags = edited, None
                 case Granted():
                     pass
+        watch.tool_began()
         call = partial(self._handler, name, restored(args, tags, self._budget))
         value = await hosted(call, self._threads, "tool_raised")
         if isinstance(value, Raised):

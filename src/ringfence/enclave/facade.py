@@ -21,13 +21,14 @@ from ringfence.contract.toolset import AnyTool, Toolset
 from ringfence.enclave import checking, protocol, reports, requests, stubs
 from ringfence.enclave import globals as globals_
 from ringfence.enclave.callers import GateCaller, HandlerCaller, ToolHandler
+from ringfence.enclave.calls import Flagged
 from ringfence.enclave.flight import Flight
 from ringfence.enclave.functions import GlobalFunctions
 from ringfence.enclave.options import LEAST_MEMORY as LEAST_MEMORY
 from ringfence.enclave.options import EnclaveConfig, EnclaveOptions, parse
 from ringfence.enclave.reports import CheckReport
 from ringfence.enclave.results import RunResult, never_started, run_error, without_traces
-from ringfence.enclave.session import Flagged, ScriptSession
+from ringfence.enclave.session import ScriptSession
 from ringfence.enclave.workers import Workers
 from ringfence.errors import ConfigError
 from ringfence.events import Event, EventType

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol
+
+import msgspec
 
 from ringfence.errors import CODES, ErrorInfo
 from ringfence.limits import RunLimits
@@ -23,6 +25,8 @@ MOST_IN_FLIGHT: Final = 16
 """Times the bytes of one value that the arguments of running calls may hold together; a larger one runs alone. Texts
 of the greatest size still run ten at a time, while ten values of many small objects would be a gigabyte."""
 
+NO_ARGUMENTS: Final[Mapping[str, Any]] = MappingProxyType({})
+
 Kind = Literal["tool", "function"]
 
 
@@ -30,9 +34,8 @@ class Flood(Exception):
     """The guest numbers its calls wrongly, or makes far more than it may: it breaks the protocol."""
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Entry:
-    """One call as the ledger sees it."""
+class Entry(msgspec.Struct, eq=False, kw_only=True):
+    """One call as the ledger sees it. A struct, like what is decided of it: each takes a tenth of the time to make."""
 
     number: int
     """Counts up from 1 over both kinds."""
@@ -45,7 +48,7 @@ class Entry:
     """Bytes that its arguments hold."""
     over: bool = False
     """Beyond its kind's budget: refused in its turn, since calls before it start before the run fails."""
-    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    arguments: Mapping[str, Any] = NO_ARGUMENTS
     """For screening; empty where there is none."""
 
 
@@ -77,8 +80,7 @@ class Screen(Protocol):
     def judge_global(self, now: float) -> Judgement: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class Start(msgspec.Struct, frozen=True, kw_only=True):
     """The call starts now."""
 
     entry: Entry
@@ -87,8 +89,7 @@ class Start:
     flags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refuse:
+class Refuse(msgspec.Struct, frozen=True, kw_only=True):
     """The call is refused, and the run has failed with this."""
 
     entry: Entry
@@ -153,7 +154,7 @@ class Ledger:
         entry = self._queue.popleft()
         self._held -= entry.size
         if entry.over:
-            return Refuse(entry=entry, error=self._too_many(entry.kind))
+            return Refuse(entry=entry, error=self.excess(entry.kind))
         if self._screen is None:
             return self._start(entry)
         judged = self._screen.judge(entry, now) if entry.kind == "tool" else self._screen.judge_global(now)
@@ -203,7 +204,8 @@ class Ledger:
     def _budget(self, kind: Kind) -> int:
         return self._limits.max_tool_calls if kind == "tool" else self._limits.max_global_calls
 
-    def _too_many(self, kind: Kind) -> ErrorInfo:
+    def excess(self, kind: Kind) -> ErrorInfo:
+        """Why a call beyond its budget is refused."""
         if kind == "tool":
             return ErrorInfo(
                 code="limit_exceeded",

@@ -8,8 +8,9 @@ Pure.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from ringfence import values
 from ringfence.enclave import table
@@ -19,9 +20,8 @@ from ringfence.errors import ErrorInfo
 from ringfence.limits import RunLimits, ValueBudget
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arguments:
-    """Of one call."""
+class Arguments(msgspec.Struct, frozen=True, kw_only=True):
+    """Of one call. A struct, since it takes a tenth of the time to make."""
 
     data: bytes
     """Canonical JSON text: an object for a tool, `[positional, named]` for a function."""

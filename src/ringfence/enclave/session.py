@@ -11,19 +11,19 @@ import asyncio
 import contextvars
 import logging
 import time
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine
 from typing import Any, Final, assert_never
 
 from ringfence import values
 from ringfence.enclave import protocol, results
+from ringfence.enclave.calls import Call, Flagged
 from ringfence.enclave.channel import Channel
 from ringfence.enclave.deadline import Deadline
 from ringfence.enclave.endings import explain_death
 from ringfence.enclave.functions import GlobalFunctions
-from ringfence.enclave.ledger import Entry, Flood, Ledger, Refuse, Screen, Start
-from ringfence.enclave.received import Arguments, Printed, take_arguments, take_done
-from ringfence.enclave.results import CallFailure, CallRecord, Ending, RunResult, RunStats, run_error
+from ringfence.enclave.ledger import NO_ARGUMENTS, Entry, Flood, Ledger, Refuse, Screen, Start
+from ringfence.enclave.received import Printed, take_arguments, take_done
+from ringfence.enclave.results import CallFailure, Ending, RunResult, RunStats, run_error
 from ringfence.errors import ErrorInfo, Status
 from ringfence.limits import RunLimits
 from ringfence.ports import Answer, Origin, Position, ToolCaller
@@ -32,74 +32,14 @@ _log: Final = logging.getLogger("ringfence")
 
 TERMINAL_GRACE: Final = 1.0
 """Seconds that a guest has left after a terminal refusal."""
-_NO_ARGUMENTS: Final[Mapping[str, Any]] = {}
 WATCHED: Final = frozenset({"STRICT", "SECURE"})
 """Levels at which a guest watches its script, and may say that it did what the level forbids."""
 UNWIND: Final = 0.7
 """Seconds for cancelled calls to unwind, before they are left behind: a run may overshoot its time by one second."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flagged:
-    """A call that screening noticed and let pass."""
-
-    call_id: str
-    name: str
-    line: int
-    patterns: tuple[str, ...]
-
-
 def _ignore(_: Flagged) -> None:
     """Nobody wants to hear of flagged calls."""
-
-
-@dataclass(slots=True)
-class _Call:
-    """One call from frame to record. Also the call's watch: approval time stops the run's clock."""
-
-    session: ScriptSession
-    entry: Entry
-    call_id: str
-    position: Position
-    received: float
-    args: Arguments | None = None
-    """Until the call starts."""
-    ask: str | None = None
-    """Why somebody has to approve it, whatever its tool says."""
-    flags: tuple[str, ...] = ()
-    task: asyncio.Task[None] | None = None
-    deciding: bool = False
-    undecided: bool = False
-    """Cancelled while somebody was deciding about it, so it did not run."""
-    status: Status = "failed"
-    code: str | None = None
-    taken: float = 0.0
-    cause: BaseException | None = None
-
-    def record(self) -> CallRecord:
-        return CallRecord(
-            call_id=self.call_id,
-            name=self.entry.name,
-            status=self.status,
-            code=self.code,
-            line=self.position.line,
-            duration=self.taken,
-            flags=self.flags,
-            cause=self.cause,
-        )
-
-    def flagged(self) -> Flagged:
-        return Flagged(call_id=self.call_id, name=self.entry.name, line=self.position.line, patterns=self.flags)
-
-    def approval_began(self) -> None:
-        if not self.deciding:
-            self.deciding = True
-            self.session.deadline.hold()
-
-    def approval_ended(self) -> None:
-        if self.deciding:
-            self.deciding = False
-            self.session.deadline.release()
 
 
 class ScriptSession:
@@ -131,14 +71,16 @@ class ScriptSession:
         self._impossible: list[protocol.FailureKind] = []
         """What this guest cannot have failed with."""
         self._last: protocol.Done | protocol.Failed | None = None
-        self._calls: dict[int, _Call] = {}
+        self._calls: dict[int, Call] = {}
         """Those that wait or run."""
-        self._running: dict[int, _Call] = {}
-        self._recorded: dict[int, _Call] = {}
+        self._running: dict[int, Call] = {}
+        self._recorded: dict[int, Call] = {}
         self._failures: dict[int, CallFailure] = {}
         self._printed = Printed(limits)
         self._keeps_variables = False
         self._started_at = time.time()
+        self._grace: asyncio.TimerHandle | None = None
+        """Ends a guest that goes on after a terminal refusal."""
         self.deadline = Deadline(limits.timeout, self._on_deadline)
 
     async def run(self, request: protocol.RunRequest) -> RunResult:
@@ -164,6 +106,8 @@ class ScriptSession:
             raise
         finally:
             self.deadline.stop()
+            if self._grace is not None:
+                self._grace.cancel()
             self._channel.kill()
             await self._unwind()
         return self._finished(ending)
@@ -207,8 +151,8 @@ class ScriptSession:
     # calls
 
     def _on_call(self, frame: protocol.Call | protocol.GlobalCall) -> None:
-        call = _Call(
-            session=self,
+        call = Call(
+            deadline=self.deadline,
             entry=self._entry(frame),
             call_id=f"{self._origin.run_id}.{frame.id}",
             position=Position(line=frame.line, site=frame.site, task=frame.task, sequence=frame.seq),
@@ -220,7 +164,7 @@ class ScriptSession:
         except Flood as flood:
             raise protocol.WireViolation(str(flood)) from None
         if refusal is not None:
-            self._fail(call, "refused", refusal, terminal=True)
+            self._refuse(call, refusal)
             return
         if not entry.over:
             taken = take_arguments(frame, self._limits.value)
@@ -250,7 +194,7 @@ class ScriptSession:
         while (step := self._ledger.next(time.monotonic(), writable=self._channel.writable)) is not None:
             call = self._calls[step.entry.number]
             call.flags = step.flags
-            step.entry.arguments = _NO_ARGUMENTS
+            step.entry.arguments = NO_ARGUMENTS
             match step:
                 case Start(entry=entry):
                     call.ask = step.ask
@@ -265,11 +209,14 @@ class ScriptSession:
         if self._ledger.roomy:
             self._channel.resume()
 
-    async def _serve(self, call: _Call) -> None:
+    async def _serve(self, call: Call) -> None:
+        call.served = True
         try:
+            if call.withdrawn:
+                return
             answer = await self._called(call)
         except asyncio.CancelledError:
-            self._record_interrupted(call)
+            self._interrupted(call)
             raise
         except Exception as error:  # noqa: BLE001 - a caller does not raise; if it does, the call must not hang
             _log.error("call %s failed inside the host: %s", call.call_id, type(error).__name__)
@@ -278,14 +225,18 @@ class ScriptSession:
             call.approval_ended()
             self._running.pop(call.entry.number, None)
             self._ledger.finished(call.entry)
+        if call.withdrawn:  # it has its answer
+            self._interrupted(call)
+            return
         self._answer(call, answer)
         self._start_queued()
 
-    def _called(self, call: _Call) -> Coroutine[Any, Any, Answer]:
+    def _called(self, call: Call) -> Coroutine[Any, Any, Answer]:
         args, call.args = call.args, None
         assert args is not None
         if call.entry.kind == "function":
             assert self._functions is not None
+            call.tool_began()
             return self._functions.call(call.entry.function, args.data, args.tags)
         origin = Origin(
             session_id=self._origin.session_id,
@@ -295,38 +246,49 @@ class ScriptSession:
         )
         return self._caller.call(call.entry.name, args.data, origin, call.call_id, call, tags=args.tags, ask=call.ask)
 
-    def _answer(self, call: _Call, answer: Answer) -> None:
+    def _answer(self, call: Call, answer: Answer) -> None:
         if answer.error is not None:
             call.cause = answer.cause
             self._fail(call, answer.status, answer.error, terminal=answer.terminal, returnable=answer.returnable)
             return
-        self._record(call, answer.status, None if answer.status == "succeeded" else "outcome_unknown")
+        call.end(answer.status, None if answer.status == "succeeded" else "outcome_unknown")
+        self._record(call)
         self._channel.send(protocol.answer_frame(call.entry.number, answer.value, answer.tags))
 
     def _fail(
-        self, call: _Call, status: Status, error: ErrorInfo, *, terminal: bool = False, returnable: bool = False
+        self, call: Call, status: Status, error: ErrorInfo, *, terminal: bool = False, returnable: bool = False
     ) -> None:
+        """The call has failed, and with it the run where that is `terminal`."""
         entry = call.entry
         failure = CallFailure(kind=entry.kind, name=entry.name, call_id=call.call_id, error=error)
-        self._record(call, status, error.code)
+        call.end(status, error.code)
+        self._record(call)
         self._failures[entry.number] = failure
+        self._tell(call, error, terminal=terminal, returnable=returnable)
+        if terminal:
+            self._latch(results.from_call(failure, call.position.line), now=False)
+
+    def _refuse(self, call: Call, error: ErrorInfo, code: str | None = None) -> None:
+        """The run is over, so the call does not happen. Its record says `code`; by default that of the error."""
+        call.end("refused", error.code if code is None else code)
+        self._record(call)
+        self._tell(call, error, terminal=True)
+
+    def _tell(self, call: Call, error: ErrorInfo, *, terminal: bool, returnable: bool = False) -> None:
+        entry = call.entry
         self._channel.send(
             protocol.error_frame(
                 entry.number, entry.name, error, terminal=terminal, returnable=returnable and not terminal
             )
         )
-        if terminal:
-            self._latch(results.from_call(failure, call.position.line), now=False)
 
-    def _record(self, call: _Call, status: Status, code: str | None) -> None:
-        """Note how a call ended; the public record is made when the run has."""
-        call.status, call.code, call.taken = status, code, time.monotonic() - call.received
+    def _record(self, call: Call) -> None:
         self._calls.pop(call.entry.number, None)
         self._recorded[call.entry.number] = call
 
-    def _record_interrupted(self, call: _Call) -> None:
-        effect = self._caller.effects().get(call.entry.name) if call.entry.kind == "tool" else None
-        self._record(call, "refused" if call.undecided else results.in_doubt(effect), "interrupted")
+    def _interrupted(self, call: Call) -> None:
+        call.interrupt(self._caller.effects().get(call.entry.name) if call.entry.kind == "tool" else None)
+        self._record(call)
 
     # the end
 
@@ -338,18 +300,51 @@ class ScriptSession:
         """The first terminal error wins. `now` ends the guest at once, else it has a moment to end by itself."""
         if self._last is None:
             self._ledger.latch(error)
-        refusal = self._ledger.afterwards()
-        for entry in self._ledger.drain():
-            self._fail(self._calls[entry.number], "refused", refusal)
         if now:
             self._end()
-        elif not self._ended.done():
-            self._loop.call_later(TERMINAL_GRACE, self._end)
+            return
+        if self._grace is None and not self._ended.done():
+            self._grace = self._loop.call_later(TERMINAL_GRACE, self._end)
+        self._withdraw(served=True)
+        # calls that were judged before this one take their first step; if that is not their tool's, they go no further
+        self._loop.call_soon(self._withdraw)
+
+    def _withdraw(self, *, served: bool = False) -> None:
+        """Nothing starts any more: take back calls that wait for their turn, and those on their way to their tool
+        (`served`: that have set out already). Calls whose tool runs go on.
+        """
+        refusal = self._ledger.afterwards()
+        for entry in self._ledger.drain():
+            self._refuse(self._calls[entry.number], refusal)
+        for call in self._running.values():
+            if call.began or call.withdrawn or (served and not call.served):
+                continue
+            call.withdrawn = True
+            self._refuse(call, refusal, "interrupted")
+            if call.served and call.task is not None:
+                call.task.cancel()
 
     def _end(self) -> None:
+        if self._ended.done():
+            return
+        self._ended.set_result(None)
         self._ledger.over = True
-        if not self._ended.done():
-            self._ended.set_result(None)
+        if self._ledger.verdict is None:
+            self._settle_queue()
+        self._withdraw()
+
+    def _settle_queue(self) -> None:
+        """A script that ends by itself has failed all the same when it made calls beyond its budget, seen or not."""
+        refusal = self._ledger.afterwards()
+        for entry in self._ledger.drain():
+            call = self._calls[entry.number]
+            if not entry.over:
+                self._refuse(call, refusal, "interrupted")
+                continue
+            error = self._ledger.excess(entry.kind)
+            self._refuse(call, error)
+            failure = CallFailure(kind=entry.kind, name=entry.name, call_id=call.call_id, error=error)
+            self._ledger.latch(results.from_call(failure, call.position.line))
 
     async def _conclude(self) -> Ending:
         if self._ledger.verdict is not None:
@@ -384,20 +379,18 @@ class ScriptSession:
         return Ending(value=taken[0], variables=taken[1])
 
     async def _unwind(self) -> None:
-        """Cancel what still runs, and wait for it, bounded. What never started is recorded too."""
-        for entry in self._ledger.drain():
-            self._record(self._calls[entry.number], "refused", "interrupted")
+        """Cancel what still runs, and wait for it, bounded."""
         tasks: list[asyncio.Task[None]] = []
         for call in self._running.values():
-            call.undecided = call.deciding
             if call.task is not None:
-                call.task.cancel()
+                if not call.withdrawn:
+                    call.task.cancel()
                 tasks.append(call.task)
         if tasks:
             await asyncio.wait(tasks, timeout=UNWIND)
         for call in self._running.values():  # ignores its cancellation; nobody waits for it any more
             _log.warning("call %s goes on although it was cancelled", call.call_id)
-            self._record_interrupted(call)
+            self._interrupted(call)
 
     def _finished(self, ending: Ending) -> RunResult:
         stats = RunStats(

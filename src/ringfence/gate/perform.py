@@ -75,6 +75,8 @@ async def run_attempt(call: LiveCall, number: int, means: Means) -> Event:
         raise
     except BaseException as error:  # noqa: BLE001  (the user's types may refuse to be copied; nothing has begun)
         return _not_begun(call, number, error)
+    if call.watch is not None:
+        call.watch.tool_began()
     body = Body(tool, context, value)
     try:
         if not entry.is_plain:
