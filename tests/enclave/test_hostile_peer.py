@@ -6,7 +6,8 @@ import asyncio
 import json
 import socket
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import pytest
 from hypothesis import example, given, settings
@@ -17,6 +18,7 @@ from ringfence.enclave.callers import HandlerCaller
 from ringfence.enclave.channel import Channel
 from ringfence.enclave.functions import GlobalFunctions
 from ringfence.enclave.globals import Function
+from ringfence.enclave.ledger import Entry, Screen
 from ringfence.enclave.results import RUN_CODES, RunResult
 from ringfence.enclave.session import ScriptSession
 from ringfence.errors import SandboxFault
@@ -70,7 +72,35 @@ async def same(value: Any) -> Any:
 FUNCTIONS = (Function(name="same", call=same, is_async=True),)
 
 
-async def converse(stream: bytes, *, cuts: tuple[int, ...] = (), hang_up: bool = True) -> RunResult:
+class Broken:
+    """Screening that fails from its nth question on."""
+
+    def __init__(self, since: int) -> None:
+        self._left = since
+
+    def judge(self, entry: Entry, now: float) -> Allow:
+        self._left -= 1
+        if self._left <= 0:
+            raise LookupError("of the host")
+        return Allow()
+
+    def judge_global(self, now: float) -> Allow:
+        raise LookupError("of the host")
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """Screening has no objection."""
+
+    action: Literal["allow"] = "allow"
+    error: None = None
+    flags: tuple[str, ...] = ()
+    reason: None = None
+
+
+async def converse(
+    stream: bytes, *, cuts: tuple[int, ...] = (), hang_up: bool = True, screen: Screen | None = None
+) -> RunResult:
     """A session whose guest sends this, in pieces, and then hangs up or falls silent."""
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
@@ -90,6 +120,7 @@ async def converse(stream: bytes, *, cuts: tuple[int, ...] = (), hang_up: bool =
         limits=LIMITS,
         origin=Origin(session_id="s", run_id="r_1"),
         functions=GlobalFunctions(FUNCTIONS, LIMITS.value),
+        screen=screen,
     )
 
     async def talk() -> None:
@@ -254,6 +285,21 @@ def test_a_flood_of_either_kind_is_ended(make: Callable[[int], dict[str, Any]]) 
     frames = [make(number) for number in range(1, LIMITS.max_tool_calls + 1_000 + 2)]
     result = run(converse(said(READY, *frames), hang_up=False))
     assert code(result) in ("MAX_TOOL_CALLS", "MAX_GLOBAL_CALLS", "SANDBOX_CRASHED")  # whichever is noticed first
+
+
+@pytest.mark.parametrize(
+    ("frames", "since"),
+    [([call(1)], 1), ([function(1)], 1), ([call(1), call(2), call(3)], 3)],
+    ids=["in a frame", "in a frame about a function", "when another call has ended"],
+)
+def test_a_host_that_fails_ends_the_run_at_once_and_logs_the_class_alone(
+    frames: list[Any], since: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    result = run(converse(said(READY, *frames), hang_up=False, screen=Broken(since)))
+    assert (code(result), detail(result)) == ("SANDBOX_CRASHED", "sandbox_crashed")
+    assert result.error is not None
+    assert result.error.message == "the host failed while it served the script (LookupError)"
+    assert [record.message for record in caplog.records] == ["run r_1 failed inside the host: LookupError"]
 
 
 def test_a_value_of_many_tags_stays_within_the_budget() -> None:

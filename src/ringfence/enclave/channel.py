@@ -35,6 +35,10 @@ class Owner(Protocol):
 
     def on_frame(self, frame: protocol.GuestFrame) -> None: ...
     def on_violation(self, reason: str) -> None: ...
+    def on_fault(self, error: Exception) -> None:
+        """The owner itself failed while it heard something; the channel is closed."""
+        ...
+
     def on_closed(self) -> None: ...
     def on_writable(self) -> None: ...
 
@@ -152,7 +156,11 @@ class Channel:
         if not self._outgoing:
             self._loop.remove_writer(self._child.sock)
         if self._owner is not None and self.writable and not was_writable:
-            self._owner.on_writable()
+            try:
+                self._owner.on_writable()
+            except Exception as error:  # noqa: BLE001 - whatever it is, nobody above hears it, and a run would hang
+                self.kill()
+                self._close(error)
 
     # in
 
@@ -186,9 +194,9 @@ class Channel:
                 self._deliver(protocol.decode(payload))
                 if self.closed:
                     return
-        except protocol.WireViolation as violation:
+        except Exception as error:  # noqa: BLE001 - the guest's fault or the host's own, for the owner to tell apart
             self.kill()
-            self._close(str(violation))
+            self._close(error)
 
     def _deliver(self, frame: protocol.GuestFrame) -> None:
         if isinstance(frame, protocol.Ready) and not self._ready.done():
@@ -201,16 +209,21 @@ class Channel:
 
     # the end
 
-    def _close(self, violation: str | None) -> None:
+    def _close(self, why: Exception | None) -> None:
         """Give the socket up, and tell the owner why."""
         if self.closed:
             return
         owner = self._owner
         self._give_up()
-        if owner is not None and violation is not None:
-            owner.on_violation(violation)
-        elif owner is not None:
-            owner.on_closed()
+        if owner is None:
+            return
+        match why:
+            case None:
+                owner.on_closed()
+            case protocol.WireViolation():
+                owner.on_violation(str(why))
+            case _:
+                owner.on_fault(why)
 
     def _give_up(self) -> None:
         self.closed = True

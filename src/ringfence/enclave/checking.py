@@ -62,6 +62,11 @@ class _Reader:
         if not self.answer.done():
             self.answer.set_exception(protocol.WireViolation(reason))
 
+    def on_fault(self, error: Exception) -> None:
+        if not self.answer.done():
+            text = f"the host failed while it read the report ({type(error).__name__})"
+            self.answer.set_exception(SandboxFault(text, code="sandbox_crashed"))
+
     def on_closed(self) -> None:
         if not self.answer.done():
             self.answer.set_exception(_Gone())

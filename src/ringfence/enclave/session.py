@@ -136,6 +136,11 @@ class ScriptSession:
     def on_violation(self, reason: str) -> None:
         self._latch(run_error("wire_violation", f"the guest broke the protocol: {reason}"), now=True)
 
+    def on_fault(self, error: Exception) -> None:
+        _log.error("run %s failed inside the host: %s", self._origin.run_id, type(error).__name__)
+        text = f"the host failed while it served the script ({type(error).__name__})"
+        self._latch(run_error("sandbox_crashed", text), now=True)
+
     def on_closed(self) -> None:
         self._end()
 
@@ -228,8 +233,11 @@ class ScriptSession:
         if call.withdrawn:  # it has its answer
             self._interrupted(call)
             return
-        self._answer(call, answer)
-        self._start_queued()
+        try:
+            self._answer(call, answer)
+            self._start_queued()
+        except Exception as error:  # noqa: BLE001 - nobody awaits this task, so the run would hang
+            self.on_fault(error)
 
     def _called(self, call: Call) -> Coroutine[Any, Any, Answer]:
         args, call.args = call.args, None
