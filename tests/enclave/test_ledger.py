@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -11,6 +10,8 @@ from ringfence.enclave.ledger import EXCESS_CALLS, Entry, Flood, Kind, Ledger, R
 from ringfence.enclave.results import run_error
 from ringfence.errors import ErrorInfo
 from ringfence.limits import RunLimits, ValueBudget
+from ringfence.policy.screen import ALLOWED, Judgement, Plan, Screen, Seen
+from ringfence.policy.screening import Screening
 
 
 def limits(**changes: Any) -> RunLimits:
@@ -163,32 +164,25 @@ def test_calls_that_hold_much_run_with_few_others_or_alone() -> None:
 # screening
 
 
-@dataclass
-class Said:
-    action: Literal["allow", "ask", "refuse"] = "allow"
-    error: ErrorInfo | None = None
-    flags: tuple[str, ...] = ()
-    reason: str | None = None
-
-
-class Scripted:
+class Scripted(Screen):
     """A screen with an answer for each name."""
 
-    def __init__(self, **answers: Said) -> None:
+    def __init__(self, **answers: Judgement) -> None:
+        super().__init__(Plan(Screening()))
         self.answers = answers
         self.seen: list[tuple[str, float]] = []
 
-    def judge(self, entry: Entry, now: float) -> Said:
+    def judge(self, entry: Seen, now: float) -> Judgement:
         self.seen.append((entry.name, now))
-        return self.answers.get(entry.name, Said())
+        return self.answers.get(entry.name, ALLOWED)
 
-    def judge_global(self, now: float) -> Said:
+    def judge_global(self, now: float) -> Judgement:
         self.seen.append(("function", now))
-        return self.answers.get("function", Said())
+        return self.answers.get("function", ALLOWED)
 
 
 def test_a_call_is_judged_in_its_turn_right_before_it_starts() -> None:
-    screen = Scripted(tool3=Said("ask", flags=("BULK",), reason="a bulk call"))
+    screen = Scripted(tool3=Judgement(action="ask", flags=("BULK",), reason="a bulk call"))
     ledger = Ledger(limits(max_concurrent_calls=1), screen)
     sent(ledger, call(1), call(2, "function"), call(3))
     assert screen.seen == []
@@ -204,12 +198,15 @@ def test_a_call_is_judged_in_its_turn_right_before_it_starts() -> None:
 
 @pytest.mark.parametrize("kind", ["tool", "function"])
 def test_what_screening_refuses_does_not_start_and_holds_no_place(kind: Kind) -> None:
-    refused = Said("refuse", ErrorInfo(code="rate_limited", message="too fast"), ("RATE",))
+    cause = ValueError()
+    refused = Judgement(
+        action="refuse", error=ErrorInfo(code="rate_limited", message="too fast"), flags=("RATE",), cause=cause
+    )
     ledger = Ledger(limits(max_concurrent_calls=1), Scripted(tool1=refused, function=refused))
     sent(ledger, call(1, kind))
     step = ledger.next(0.0, writable=True)
     assert isinstance(step, Refuse)
-    assert (step.error.code, step.flags) == ("rate_limited", ("RATE",))
+    assert (step.error.code, step.flags, step.cause) == ("rate_limited", ("RATE",), cause)
     sent(ledger, call(2))
     assert steps(ledger) == ["start tool2"]
 

@@ -49,6 +49,47 @@ def test_catching_the_refusal_does_not_save_the_run(stage: Stage) -> None:
     assert code(screened(stage, source)) == "SECURITY_VIOLATION"
 
 
+def test_a_program_finds_the_pattern_in_the_errors_data(stage: Stage) -> None:
+    def pattern(result: rf.RunResult) -> Any:
+        assert result.error is not None
+        return result.error.data["pattern"]
+
+    assert pattern(screened(stage, LIST_SEND)) == "EXFIL_LIST_SEND"
+    assert pattern(screened(stage, "await call_tool('n', {})", blocked_operation_patterns=["n"])) == "names"
+    assert pattern(screened(stage, "await call_tool('a b', {})")) == "names"
+    twice = "await call_tool('n', {})\nawait call_tool('n', {})"
+    assert pattern(screened(stage, twice, max_operations_per_second=1)) == "rate"
+
+
+@pytest.mark.parametrize(("action", "ends"), [("refuse", "SECURITY_VIOLATION"), ("log", None)])
+def test_the_author_of_a_detector_sees_what_it_raised(
+    stage: Stage, action: Any, ends: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    def detect(name: str, args: Any, history: Any) -> bool:
+        raise KeyError("hunter2")
+
+    detector = rf.Detector("MINE", "mine", detect)
+    result = screened(stage, "await call_tool('n', {})", suspicious_patterns=[detector], actions={"MINE": action})
+    assert (code(result), type(result.calls[0].cause) is KeyError) == (ends, ends is not None)
+    assert [record.message for record in caplog.records if record.levelname == "WARNING"] == [
+        f"a detector raised KeyError about call {result.run_id}.1"
+    ]
+    assert "hunter2" not in f"{result.error} {caplog.text}"
+
+
+def test_a_loop_of_flagged_calls_is_logged_once(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
+    source = "for n in range(5): await call_tool('n', {})"
+    options: dict[str, Any] = {"rapid_enumeration_threshold": 1, "actions": {"RAPID_ENUMERATION": "log"}}
+    with caplog.at_level(logging.INFO, "ringfence"):
+        results = [screened(stage, source, **options) for _ in range(2)]
+    assert [[call.flags for call in result.calls][1:] for result in results] == [
+        [(), *[("RAPID_ENUMERATION",)] * 3]
+    ] * 2
+    assert [record.message for record in caplog.records] == [
+        f"call {result.run_id}.3 of n matches RAPID_ENUMERATION, and may happen" for result in results
+    ]
+
+
 def test_detectors_can_be_turned_off(stage: Stage) -> None:
     """T43, T86."""
     result = screened(stage, LIST_SEND, block_suspicious_sequences=False)

@@ -206,7 +206,7 @@ class Enclave:
                 functions=self._functions,
                 screen=self._plan.screen(),
                 # a run's objects are cycles, which must not keep an enclave alive that nobody closes
-                on_flagged=partial(_report, self._gate, origin),
+                on_flagged=partial(_report, self._gate, origin, set[str]()),
             )
             flight.session = session
             self._emit("run.started", origin)
@@ -442,10 +442,12 @@ def _gate(
     return gate, True
 
 
-def _report(gate: Gate | None, origin: Origin, call: Flagged) -> None:
-    """Tell the host of a call that screening let pass."""
+def _report(gate: Gate | None, origin: Origin, said: set[str], call: Flagged) -> None:
+    """Tell the host of a call that screening let pass: in the log once per run and pattern, as an event always."""
     for pattern in call.patterns:
-        _log.info("call %s of %s matches %s, and may happen", call.call_id, call.name, pattern)
+        if pattern not in said:
+            said.add(pattern)
+            _log.info("call %s of %s matches %s, and may happen", call.call_id, call.name, pattern)
         if gate is not None:
             meta = {"call_id": call.call_id, "run_id": origin.run_id, "line": call.line, "pattern": pattern}
             name = call.name if call.name in gate.tools.names else None  # else it is the script's own text

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 import msgspec
 
 from ringfence.errors import CODES, ErrorInfo
 from ringfence.limits import RunLimits
+from ringfence.policy.screen import ALLOWED, Judgement, Screen
 
 EXCESS_CALLS: Final = 1_000
 """Refused calls beyond a budget (one large gather) before a guest is ended for flooding."""
@@ -52,34 +53,6 @@ class Entry(msgspec.Struct, eq=False, kw_only=True):
     """For screening; empty where there is none."""
 
 
-class Judgement(Protocol):
-    """What screening says of one call (`policy`)."""
-
-    @property
-    def action(self) -> Literal["allow", "ask", "refuse"]: ...
-    @property
-    def error(self) -> ErrorInfo | None:
-        """Why it is refused."""
-        ...
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """Ids of the patterns that were seen, whatever comes of it."""
-        ...
-
-    @property
-    def reason(self) -> str | None:
-        """What an approver is told."""
-        ...
-
-
-class Screen(Protocol):
-    """One run's screening (`policy`). Judging reserves the call's place in history and rate."""
-
-    def judge(self, entry: Entry, now: float) -> Judgement: ...
-    def judge_global(self, now: float) -> Judgement: ...
-
-
 class Start(msgspec.Struct, frozen=True, kw_only=True):
     """The call starts now."""
 
@@ -87,6 +60,9 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     ask: str | None = None
     """Somebody has to approve it first, for this reason."""
     flags: tuple[str, ...] = ()
+    """Ids of the patterns that screening saw."""
+    cause: BaseException | None = None
+    """What a detector raised."""
 
 
 class Refuse(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,6 +71,7 @@ class Refuse(msgspec.Struct, frozen=True, kw_only=True):
     entry: Entry
     error: ErrorInfo
     flags: tuple[str, ...] = ()
+    cause: BaseException | None = None
 
 
 class Ledger:
@@ -156,16 +133,16 @@ class Ledger:
         if entry.over:
             return Refuse(entry=entry, error=self.excess(entry.kind))
         if self._screen is None:
-            return self._start(entry)
+            return self._start(entry, ALLOWED)
         judged = self._screen.judge(entry, now) if entry.kind == "tool" else self._screen.judge_global(now)
         if judged.error is not None:
-            return Refuse(entry=entry, error=judged.error, flags=judged.flags)
-        return self._start(entry, ask=judged.reason if judged.action == "ask" else None, flags=judged.flags)
+            return Refuse(entry=entry, error=judged.error, flags=judged.flags, cause=judged.cause)
+        return self._start(entry, judged)
 
-    def _start(self, entry: Entry, *, ask: str | None = None, flags: tuple[str, ...] = ()) -> Start:
+    def _start(self, entry: Entry, judged: Judgement) -> Start:
         self._running += 1
         self._in_flight += entry.size
-        return Start(entry=entry, ask=ask, flags=flags)
+        return Start(entry=entry, ask=judged.reason, flags=judged.flags, cause=judged.cause)
 
     def finished(self, entry: Entry) -> None:
         """A call that started has ended."""

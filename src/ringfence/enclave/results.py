@@ -163,7 +163,9 @@ def from_call(failure: CallFailure, line: int | None, **data: Any) -> ErrorInfo:
 
 
 def _own(error: ErrorInfo) -> dict[str, str]:
-    """The code that the tool itself gave its failure."""
+    """The code that the tool itself gave its failure, or the id of the pattern that screening refused."""
+    if CODES[error.code].run_code == "SECURITY_VIOLATION":
+        return {"pattern": error.data["pattern"]} if "pattern" in error.data else {}
     code = own_code(error)
     return {} if code is None else {"tool_code": code}
 

@@ -200,6 +200,8 @@ class ScriptSession:
             call = self._calls[step.entry.number]
             call.flags = step.flags
             step.entry.arguments = NO_ARGUMENTS
+            if step.cause is not None:
+                _log.warning("a detector raised %s about call %s", type(step.cause).__name__, call.call_id)
             match step:
                 case Start(entry=entry):
                     call.ask = step.ask
@@ -208,6 +210,7 @@ class ScriptSession:
                     self._running[entry.number] = call
                     call.task = self._context.copy().run(self._loop.create_task, self._serve(call))
                 case Refuse(error=error):
+                    call.cause = step.cause
                     self._fail(call, "refused", error, terminal=True)
                 case _:
                     assert_never(step)

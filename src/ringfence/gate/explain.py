@@ -36,7 +36,10 @@ _DENIALS: Final[Mapping[str, tuple[str, str | None]]] = {
     "disagreed": ("the call was not approved: its approvers did not agree on what may run", None),
     "invalid_edit": ("the call was not approved: the arguments that an approver put in place do not fit", None),
     "invalid_response": ("the call was not approved: the answer that an approver gave in its place does not fit", None),
-    "no_handler": ("the call needs approval, and nobody is there to give it", "set approve= on the boundary"),
+    "no_handler": (
+        "the call needs approval, and nobody is there to give it",
+        "pass approve= to the Boundary, or to the Enclave",
+    ),
     "handler_failed": ("the call was not approved: the approval handler failed", None),
     "not_a_bool": ("the call was not approved: the approval handler answered neither True nor False", None),
 }
@@ -119,7 +122,7 @@ def no_sandbox(tool: str) -> ErrorInfo:
     return ErrorInfo(
         code="sandbox_required",
         message=f"tool {tool!r} has no sandbox, and nothing runs without one",
-        hint="give the boundary or the tool one: sandbox=rf.local(unsafe=True) for code that you trust",
+        hint="pass one to the tool, the Boundary or the Enclave: sandbox=rf.local(unsafe=True) for code that you trust",
     )
 
 

@@ -32,6 +32,7 @@ def not_carried() -> ErrorInfo:
         code="name_refused",
         message=f"a tool name is a letter followed by letters, digits and : . _ -, at most {MAX_NAME} characters",
         hint="use the exact name of a tool",
+        data={"pattern": "names"},
     )
 
 
@@ -94,4 +95,5 @@ def _refused(name: str, why: str) -> ErrorInfo:
         code="name_refused",
         message=f"Operation not allowed: {name} {why}",
         hint="use another tool; the host decides which names may be called",
+        data={"pattern": "names"},
     )

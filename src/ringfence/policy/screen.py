@@ -20,7 +20,7 @@ from ringfence.policy import names, sequences
 from ringfence.policy.history import History, Past, keys_of
 from ringfence.policy.rate import Rate
 from ringfence.policy.screening import NAMES, RATE, RATES, Detector, Screening
-from ringfence.policy.verdict import Action, Allow, Ask, Refuse
+from ringfence.policy.verdict import Action, Allow, Ask, Refuse, Verdict
 from ringfence.ports import Effect
 
 
@@ -54,6 +54,8 @@ class Judgement:
     """What an approver is told; set exactly when somebody is asked."""
     flags: tuple[str, ...] = ()
     """Ids of every pattern that was seen, `"names"` and `"rate"` included, whatever comes of it."""
+    cause: BaseException | None = None
+    """What the last detector raised of those that did, for the host only."""
 
 
 ALLOWED: Final = Judgement()
@@ -68,6 +70,8 @@ class _Hit:
     error: ErrorInfo
     reason: str | None = None
     """Other words for the approver than the error's."""
+    cause: BaseException | None = None
+    """What the detector raised."""
 
 
 class Plan:
@@ -221,13 +225,14 @@ class Screen:
                 code="rate_limited",
                 message=f"Operation rate limit exceeded ({self._rate.most} operations/second)",
                 hint="sleep between calls, or ask for more with each; the host sets max_operations_per_second",
+                data={"pattern": RATES},
             )
             action = self._plan.actions.get(RATES, "refuse")
             yield _Hit(id=RATES, action=asks if action == "ask" else action, error=error)
 
     def _own(self, detector: Detector, name: str, arguments: Mapping[str, Any], history: Sequence[Past]) -> _Hit | None:
         """What one of the host's detectors sees. Its word is followed, unless `actions` has one for it."""
-        answer = _asked(detector, name, arguments, history)
+        answer, cause = _asked(detector, name, arguments, history)
         said = self._plan.actions.get(detector.id)
         error = _suspicious(detector.description, detector.id)
         match answer:
@@ -238,7 +243,7 @@ class Screen:
             case Refuse(reason):
                 if reason:
                     error = _suspicious(f"{detector.description}: {reason}", detector.id)
-                return _Hit(id=detector.id, action=said or "refuse", error=error)
+                return _Hit(id=detector.id, action=said or "refuse", error=error, cause=cause)
             case _:
                 assert_never(answer)
 
@@ -247,15 +252,17 @@ def _judged(hits: Iterator[_Hit]) -> Judgement:
     """The strongest of what was seen; looks no further than the first refusal."""
     flags: list[str] = []
     reasons: list[str] = []
+    cause: BaseException | None = None
     for hit in hits:
         flags.append(hit.id)
+        cause = hit.cause or cause
         if hit.action == "refuse":
-            return Judgement(action="refuse", error=hit.error, flags=tuple(flags))
+            return Judgement(action="refuse", error=hit.error, flags=tuple(flags), cause=cause)
         if hit.action == "ask":
             reasons.append(hit.reason or hit.error.message)
     if reasons:
-        return Judgement(action="ask", reason="; ".join(reasons), flags=tuple(flags))
-    return Judgement(flags=tuple(flags)) if flags else ALLOWED
+        return Judgement(action="ask", reason="; ".join(reasons), flags=tuple(flags), cause=cause)
+    return Judgement(flags=tuple(flags), cause=cause) if flags else ALLOWED
 
 
 def _suspicious(description: str, pattern: str) -> ErrorInfo:
@@ -263,6 +270,7 @@ def _suspicious(description: str, pattern: str) -> ErrorInfo:
         code="suspicious_sequence",
         message=f"Suspicious pattern detected: {description} [{pattern}]",
         hint=f"do without it; the host may allow it with rf.Screening(actions={{{pattern!r}: 'log'}})",
+        data={"pattern": pattern},
     )
 
 
@@ -273,14 +281,20 @@ _FIVE: Final[Mapping[str, ErrorInfo]] = MappingProxyType(
 
 def _asked(
     detector: Detector, name: str, arguments: Mapping[str, Any], history: Sequence[Past]
-) -> Allow | Ask | Refuse:
-    """A detector's answer as a verdict. It fails closed: what raises, or answers anything else, has seen its pattern."""
+) -> tuple[Verdict, BaseException | None]:
+    """A detector's answer as a verdict, and what it raised. It fails closed: what raises, or answers anything else, has
+    seen its pattern.
+    """
     try:
         answer: object = detector.detect(name, _copied(arguments), tuple(history))
     except KeyboardInterrupt:
         raise
-    except BaseException:  # noqa: BLE001 - the host's own code; its text could hold arguments
-        return Refuse("the detector failed")
+    except BaseException as error:  # noqa: BLE001 - the host's own code; its text could hold arguments
+        return Refuse("the detector failed"), error
+    return _verdict(answer), None
+
+
+def _verdict(answer: object) -> Verdict:
     if answer is False or type(answer) is Allow:
         return Allow()
     if answer is True:
