@@ -168,7 +168,7 @@ class Gate:
         if bare:
             raise ToolSandboxRequiredError(
                 f"no explicit sandbox for {', '.join(bare)}, and nothing runs without one",
-                hint="pass sandbox= to the boundary or to the tool; rf.local(unsafe=True) for code that you trust",
+                hint="pass sandbox= to the tool, Boundary or Enclave; rf.local(unsafe=True) for code that you trust",
             )
         silent = [name for name, entry in self._entries.items() if entry.plan.asks and entry.approver is None]
         if silent:
