@@ -7,16 +7,21 @@ import functools
 import io
 import json
 import math
+import re
 import sys
+import threading
 import types
 import weakref
+from array import array
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from enum import Enum
-from pathlib import Path
+from fractions import Fraction
+from ipaddress import ip_address
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import pytest
@@ -336,6 +341,24 @@ def test_a_weak_proxy_is_refused() -> None:
     assert "root is" in refusal({"it": weakref.ref(utils)})
 
 
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (PurePosixPath("x"), "PurePosixPath"),
+        (threading.Lock(), "lock"),
+        (re.compile("x"), "Pattern"),
+        (Fraction(1, 2), "Fraction"),
+        (array("i"), "array"),
+        (ip_address("127.0.0.1"), "IPv4Address"),
+        (threading.Thread(), "Thread"),
+    ],
+)
+def test_what_the_standard_library_computes_is_refused_by_its_kind(value: Any, kind: str) -> None:
+    said = f"globals: 'it' at {{}} is a {kind}, which is no plain data"
+    assert refusal({"it": value}) == said.format("root")
+    assert refusal({"it": {"a": [value]}}) == said.format("a.0")
+
+
 def test_an_attribute_that_is_computed_is_refused_and_not_read() -> None:
     """T93, A5."""
     assert refusal({"it": Computed()}) == "globals: 'it' at danger is computed when it is read"
@@ -379,7 +402,7 @@ def test_a_value_that_contains_itself_is_refused() -> None:
         ("\ud800", "Unicode"),
         ({"x": Decimal("NaN")}, "x"),
         (1j, "complex"),
-        (Path("x"), "is computed when it is read"),
+        (Path("x"), "Path, which is no plain data"),
         ("x" * 6_000_000, "bytes of JSON"),
     ],
 )

@@ -15,6 +15,7 @@ import dataclasses
 import io
 import json
 import keyword
+import sys
 import types
 import unicodedata
 from collections import deque
@@ -42,6 +43,8 @@ _LISTS: Final = (list, tuple, deque)
 _SETS: Final = (set, frozenset)
 _MAPPINGS: Final = (dict, types.MappingProxyType)
 _ROUTINES: Final = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType)
+_COMPILED: Final = (types.MethodDescriptorType, types.ClassMethodDescriptorType, types.GetSetDescriptorType)
+"""What classes have in the place of methods and properties that were not written in Python."""
 _WEAK: Final = frozenset({"weakref", "_weakref", "_weakrefset"})
 """Modules of references and collections whose contents may vanish."""
 _HEAP_TYPE: Final = 1 << 9
@@ -299,6 +302,9 @@ def _members(value: object, at: _Place) -> Iterator[tuple[str, Any]]:
                     yield name, held
             elif isinstance(one, (types.FunctionType, classmethod, staticmethod)):
                 yield name, getattr(value, name)
+            elif isinstance(one, _COMPILED) or (_defines(one, "__get__") and _is_standard(base)):
+                what = f"is a {type(value).__name__}, which is no plain data"
+                _refuse(at, what, "pass what you need of it, such as its text")
             elif _defines(one, "__get__"):
                 _refuse(at.step(name, value), "is computed when it is read", "make it a method or plain data")
             else:
@@ -306,6 +312,11 @@ def _members(value: object, at: _Place) -> Iterator[tuple[str, Any]]:
 
 
 _NOTHING: Final = object()
+
+
+def _is_standard(kind: type) -> bool:
+    """Whether the class is of Python's own library, whose attributes nobody makes methods of."""
+    return str(kind.__module__).partition(".")[0] in sys.stdlib_module_names
 
 
 def _defines(value: object, name: str) -> bool:
