@@ -347,3 +347,15 @@ def test_a_result_under_a_json_schema_shows_text() -> None:
 def test_a_method_that_is_called_like_a_module_hides_its_classes() -> None:
     named = Tool("datetime", "When.", {"type": "object"}, lambda args: args, output=datetime)
     assert "async def datetime() -> Any:" in describe_python([named])
+
+
+@tool
+async def store(data: bytes, more: list[bytes] | None = None, default: bytes = b"abc") -> bytes:
+    """Keep bytes."""
+    return data + default + b"".join(more or [])
+
+
+def test_bytes_are_bytes_in_both_directions() -> None:
+    text = describe_python([store])
+    assert "async def store(*, data: bytes, more: list[bytes] | None = None, default: bytes = ...) -> bytes:" in text
+    assert "format" not in text

@@ -14,9 +14,9 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, NotRequired, Required, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, NotRequired, Required, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel
+from pydantic import BaseModel, ConfigDict, EncodedBytes, Field, RootModel
 from pydantic.fields import FieldInfo
 from typing_extensions import ReadOnly, TypedDict
 
@@ -282,8 +282,14 @@ def _whole(signature: inspect.Signature, hints: Mapping[str, Any], context: str 
 
 
 def arguments_type(parameters: Mapping[str, Any]) -> Any:
-    """A closed TypedDict with these fields."""
+    """A closed TypedDict with these fields. Bytes are Base64 text in it, except where a type decodes text itself."""
     make: Any = TypedDict  # called, since only so a key may be any name
     arguments = make("Arguments", dict(parameters))
-    arguments.__pydantic_config__ = ConfigDict(extra="forbid")
+    encoding: Literal["utf8", "base64"] = "utf8" if any(map(_decodes, parameters.values())) else "base64"
+    arguments.__pydantic_config__ = ConfigDict(extra="forbid", ser_json_bytes=encoding, val_json_bytes=encoding)
     return arguments
+
+
+def _decodes(hint: Any) -> bool:
+    """Whether pydantic's `Base64Bytes` or the like occurs in a type: decoded here as well, it would be so twice."""
+    return isinstance(hint, EncodedBytes) or any(map(_decodes, get_args(hint)))

@@ -9,9 +9,10 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, cast
 
+from ringfence.contract.binary import is_base64
 from ringfence.contract.keywords import Json, node_of, parts
 from ringfence.contract.restorable import FORMATS
 from ringfence.limits import MIB, ValueBudget
@@ -41,6 +42,7 @@ _BOUNDS: Final = {
 }  # fmt: skip
 _RESTORED: Final = "x-python"
 """Key of a node that stands for a Python class; schemas that users give have been published without such keys."""
+_OF_TEXT: Final = frozenset({"type", "format", "pattern", "contentEncoding", "default"})
 _LONGEST_DEFAULT: Final = 60
 _LONGEST_NAME: Final = 60
 _DEEPEST: Final = 40
@@ -217,21 +219,28 @@ class Declarations:
 
 def restored(schema: Any) -> Any:
     """A result's schema with the classes that a script gets in place of some texts (`contract.restorable`)."""
+    return _replaced(schema, lambda node: FORMATS.get(str(node.get("format"))))
+
+
+def sent(schema: Any) -> Any:
+    """An argument's schema with the class that a script passes in place of some texts (`contract.binary`)."""
+    return _replaced(schema, lambda node: "bytes" if is_base64(node) else None)
+
+
+def _replaced(schema: Any, class_of: Callable[[Json], str | None]) -> Any:
     node = node_of(schema)
-    known = FORMATS.get(str(node.get("format"))) if node.get("type") == "string" and "enum" not in node else None
+    known = class_of(node) if node.get("type") == "string" and "enum" not in node else None
     if known is not None:
-        return {key: part for key, part in node.items() if key not in ("type", "format", "pattern")} | {
-            _RESTORED: known
-        }
-    return {key: _restored_part(key, part) for key, part in node.items()} if node else schema
+        return {key: part for key, part in node.items() if key not in _OF_TEXT} | {_RESTORED: known}
+    return {key: _replaced_part(key, part, class_of) for key, part in node.items()} if node else schema
 
 
-def _restored_part(key: str, part: Any) -> Any:
+def _replaced_part(key: str, part: Any, class_of: Callable[[Json], str | None]) -> Any:
     if key in ("properties", "$defs"):
-        return {name: restored(one) for name, one in node_of(part).items()}
+        return {name: _replaced(one, class_of) for name, one in node_of(part).items()}
     if key in ("anyOf", "oneOf", "allOf", "prefixItems"):
-        return [restored(one) for one in cast("list[Any]", part)]
-    return restored(part) if key in ("items", "additionalProperties") else part
+        return [_replaced(one, class_of) for one in cast("list[Any]", part)]
+    return _replaced(part, class_of) if key in ("items", "additionalProperties") else part
 
 
 def is_plain_name(name: str) -> bool:

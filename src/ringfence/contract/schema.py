@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, JsonSchemaWarningKind
 from pydantic_core import core_schema, from_json
 
 from ringfence.contract.bounds import TOO_COMPLEX, Bounds
@@ -152,6 +152,9 @@ def reason_of(error: Exception) -> str:
     return f"pydantic says: {lines[0].split('. ')[0]}" if lines else f"pydantic raised {type(error).__name__}"
 
 
+_FORMATS: Final = {True: "base64url", False: "binary"}
+
+
 class Publisher(GenerateJsonSchema):
     """JSON Schema 2020-12 without generated titles, silent about defaults that JSON cannot show."""
 
@@ -160,6 +163,26 @@ class Publisher(GenerateJsonSchema):
         "non-serializable-default",
         "skipped-discriminator",
     }
+
+    reads_base64: bool = False
+    """Whether the type that is being described reads bytes from Base64 text; one without a word about it reads them as
+    the type around it does."""
+
+    def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
+        """Also tells how bytes are read, which may not be how they are written."""
+        made = super().bytes_schema(schema)
+        return made if self.mode == "serialization" else {**made, "format": _FORMATS[self.reads_base64]}
+
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        config: Any = schema.get("config")
+        if not isinstance(config, dict):
+            return super().generate_inner(schema)
+        around = self.reads_base64
+        self.reads_base64 = bool(node_of(config).get("val_json_bytes") == "base64")  # type: ignore[reportUnknownArgumentType]
+        try:
+            return super().generate_inner(schema)
+        finally:
+            self.reads_base64 = around
 
     def dataclass_args_schema(self, schema: core_schema.DataclassArgsSchema) -> Json:
         if self.mode == "validation":  # what nobody may set is no argument

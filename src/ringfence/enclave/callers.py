@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from ringfence import values
+from ringfence.contract.binary import carry
 from ringfence.contract.calling import is_async
+from ringfence.contract.issues import bounded
 from ringfence.contract.restorable import tags_of
 from ringfence.enclave.hosted import Raised, dumped, hosted
 from ringfence.enclave.received import restored
 from ringfence.enclave.results import in_doubt
-from ringfence.errors import CODES, ConfigError, ErrorInfo, Family, Status
+from ringfence.errors import CODES, ConfigError, ErrorInfo, Family, Issue, Status
 from ringfence.gate.consent import Consent, Denied, Granted, Responded
 from ringfence.gate.runner import Gate
 from ringfence.limits import ValueBudget
@@ -27,6 +29,8 @@ from ringfence.threads import DaemonThreads
 ToolHandler = Callable[[str, Any], Any]
 """`(tool name, arguments)`, asynchronous, or synchronous in a thread; exactly these two (second seed, "Tool Handler Signature")."""
 
+_SHOWN_ISSUES: Final = 5
+
 
 class GateCaller:
     """Calls governed tools."""
@@ -34,6 +38,7 @@ class GateCaller:
     def __init__(self, gate: Gate, budget: ValueBudget) -> None:
         self._gate = gate
         self._budget = budget
+        self._tools = {tool.name: tool for tool in gate.tools}
         self._effects: Mapping[str, Effect | None] = MappingProxyType({tool.name: tool.effect for tool in gate.tools})
 
     def catalogue(self) -> Collection[str]:
@@ -53,6 +58,10 @@ class GateCaller:
         tags: Mapping[Any, Any] | None = None,
         ask: str | None = None,
     ) -> Answer:
+        if tags and "bytes" in tags and name in self._tools:
+            args, issues = self._with_bytes(name, args, tags["bytes"])
+            if issues:
+                return _error_answer(_bytes_refused(name, issues), "refused")
         try:
             outcome = await self._gate.call(
                 name, args, origin=origin, call_id=call_id, watch=watch, encode=True, own_task=True, ask=ask
@@ -65,6 +74,12 @@ class GateCaller:
         status: Status = "unknown" if outcome.recorded == "unknown" else "succeeded"
         # with a fallback's answer, the record is the tool's own
         return _within(outcome.encoded or b"null", self._budget, ran, status)
+
+    def _with_bytes(self, name: str, args: bytes, paths: Any) -> tuple[bytes, list[Issue]]:
+        """The arguments with bytes as the tool reads them, and where it would not read them."""
+        value = values.parse(args, self._budget)
+        changed, issues = carry(self._tools[name].input.json_schema(), value, paths)
+        return (values.recode(value, self._budget) if changed else args), issues
 
 
 class HandlerCaller:
@@ -173,3 +188,15 @@ def _bad_result(refused: values.ValueRefused) -> ErrorInfo:
     hint = "return less: filter or page in the tool" if refused.too_large else None
     text = f"the tool ran to its end, and its result was refused: {refused}"
     return ErrorInfo(code="bad_result", message=text, hint=hint)
+
+
+def _bytes_refused(tool: str, issues: list[Issue]) -> ErrorInfo:
+    """Of bytes that the tool would read as something else than was meant."""
+    shown = "; ".join(f"{issue['path']}: {issue['message']}" for issue in issues[:_SHOWN_ISSUES])
+    return ErrorInfo(
+        code="invalid_input",
+        message=f"{tool}: the arguments do not fit: {shown}",
+        hint="pass text: value.decode(), or base64.b64encode(value).decode() where the tool asks for Base64; the tool's "
+        'author can write val_json_bytes="base64" into a model\'s configuration',
+        issues=bounded(issues),
+    )

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ringfence.contract.keywords import node_of
 from ringfence.contract.output import PydanticOutput
-from ringfence.contract.python_types import Declarations, bounds, is_plain_name, restored
+from ringfence.contract.python_types import Declarations, bounds, is_plain_name, restored, sent
 from ringfence.contract.tool import Tool
 
 _HEADER: Final = """\
@@ -115,7 +115,7 @@ def _required(tool: Tool[..., Any]) -> list[str]:
 
 
 def _method(tool: Tool[..., Any], types: Declarations) -> str:
-    schema = tool.input.json_schema()
+    schema = sent(tool.input.json_schema())
     definitions = schema.pop("$defs", {})
     camel = "".join(word.capitalize() for word in tool.name.split("_"))
     output = tool.output.json_schema()
