@@ -68,11 +68,17 @@ def test_checks_and_runs_go_side_by_side(stage: Stage) -> None:
     assert ([report.ok for report in reports], result.value) == ([True] * 5, 2)
 
 
-def test_a_check_needs_no_event_loop_and_leaves_nothing() -> None:
-    before = descendants()
+def settled(stage: Stage) -> set[int]:
+    """Processes, when those of the module's other enclaves have all come that were asked for; they may go."""
+    stage.run(stage.enclave().warm())
+    return descendants()
+
+
+def test_a_check_needs_no_event_loop_and_leaves_nothing(stage: Stage) -> None:
+    before = settled(stage)
     with rf.Enclave() as enclave:
         assert enclave.check_sync("1").ok
-    assert descendants() <= before  # the module's other enclaves live on
+    assert descendants() <= before
 
 
 def test_a_closed_enclave_checks_nothing() -> None:
@@ -86,3 +92,56 @@ def test_a_closed_enclave_checks_nothing() -> None:
             await enclave.check(5)  # type: ignore[arg-type]
 
     run(body())
+
+
+LONG = ("f(a.b, [c for d in g if h]);" * 60 + "\n") * 600
+"""A source that takes seconds to check."""
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_check_can_be_aborted(stage: Stage, warm: bool) -> None:
+    async def body() -> None:
+        async with rf.Enclave(waiting=0, timeout=20.0) as enclave:
+            if warm:
+                await enclave.warm()
+            checking = asyncio.create_task(enclave.check(LONG))
+            await asyncio.sleep(0.02)
+            assert enclave.statistics().running == 1
+            enclave.abort()
+            with pytest.raises(rf.Refusal) as refused:
+                await checking
+            assert (refused.value.code, enclave.statistics().running) == ("aborted", 0)
+            assert (await enclave.check("1")).ok
+
+    before = settled(stage)
+    run(body())
+    assert descendants() <= before
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_closing_ends_a_check_and_says_so(stage: Stage, warm: bool) -> None:
+    async def body() -> None:
+        enclave = rf.Enclave(waiting=0, timeout=20.0)
+        if warm:
+            await enclave.warm()
+        checking = asyncio.create_task(enclave.check(LONG))
+        await asyncio.sleep(0.02)
+        await enclave.aclose()
+        with pytest.raises(rf.ConfigError, match="closed") as refused:
+            await checking
+        assert refused.value.code == "not_running"
+
+    before = settled(stage)
+    run(body())
+    assert descendants() <= before
+
+
+@pytest.mark.slow
+def test_a_check_that_takes_too_long_says_what_it_ran_out_of(stage: Stage) -> None:
+    with pytest.raises(rf.SandboxFault) as refused:
+        checked(stage, LONG, timeout=0.5)
+    assert (refused.value.code, refused.value.message) == (
+        "deadline_exceeded",
+        "the source could not be checked: checking it took more processor time than a run may use",
+    )
+    assert refused.value.hint == "check a shorter source, or raise timeout or memory_limit"

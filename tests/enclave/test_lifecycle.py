@@ -17,6 +17,9 @@ from typing import Any
 import pytest
 
 import ringfence as rf
+from ringfence.enclave.session import ScriptSession
+from ringfence.enclave.workers import Workers
+from ringfence.gate.runner import Gate
 from tests.enclave.kit import Stage, code, descendants, descriptors, echo, launchers, no_tasks, run
 
 TRIPLE = "await call_tool('echo', {'n': inputs['n'] * 3})"
@@ -342,3 +345,74 @@ def test_a_with_block_without_an_event_loop_frees_everything() -> None:
     with pytest.raises(rf.ConfigError) as caught:
         enclave.run_sync("1")
     assert (caught.value.code, threading.enumerate()) == ("not_running", before)
+
+
+@pytest.mark.parametrize("end", ["value", "error", "fault", "cancel", "broken"])
+def test_every_run_that_began_is_announced_to_have_ended(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    heard: list[tuple[str, Any, Any]] = []
+
+    async def fail(session: ScriptSession, request: object) -> rf.RunResult:
+        raise rf.SandboxFault("gone", code="sandbox_unavailable") if end == "fault" else LookupError("gone")
+
+    async def body() -> None:
+        async with rf.Enclave(tools=[], timeout=10.0) as enclave:
+            enclave.on(
+                ["run.started", "run.finished"],
+                lambda event: heard.append((event.type, event.meta.get("status"), event.meta.get("code"))),
+            )
+            await enclave.warm()
+            if end in ("fault", "broken"):
+                monkeypatch.setattr(ScriptSession, "run", fail)
+            task = asyncio.create_task(enclave.run({"value": "1", "error": "1 / 0"}.get(end, "while True: pass")))
+            if end == "cancel":
+                await asyncio.sleep(0.02)
+                task.cancel()
+            await asyncio.wait([task])
+            if not task.cancelled():
+                task.exception()
+
+    stage.run(body())
+    assert heard == [
+        ("run.started", None, None),
+        {
+            "value": ("run.finished", "succeeded", None),
+            "error": ("run.finished", "failed", "RUNTIME_ERROR"),
+            "fault": ("run.finished", "failed", "SANDBOX_UNAVAILABLE"),
+            "cancel": ("run.finished", "interrupted", "ABORTED"),
+            "broken": ("run.finished", "failed", "INTERNAL"),
+        }[end],
+    ]
+
+
+@pytest.mark.parametrize("how", ["fails", "cancelled"])
+def test_an_enclave_closes_its_gate_even_where_its_workers_do_not_close(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    async def body() -> None:
+        enclave = rf.Enclave(tools=[], timeout=10.0)
+        await enclave.warm()
+        closed: list[str] = []
+        workers = Workers.aclose
+
+        async def failing(self: Workers) -> None:
+            await workers(self)
+            if how == "fails":
+                raise OSError("no")
+            await asyncio.Event().wait()
+
+        async def gate(self: Gate) -> None:
+            closed.append("gate")
+
+        monkeypatch.setattr(Workers, "aclose", failing)
+        monkeypatch.setattr(Gate, "aclose", gate)
+        closing = asyncio.create_task(enclave.aclose())
+        if how == "cancelled":
+            await asyncio.sleep(0.05)
+            closing.cancel()
+        await asyncio.wait([closing])
+        assert closing.cancelled() or isinstance(closing.exception(), OSError)
+        assert closed == ["gate"]
+
+    stage.run(body())

@@ -6,11 +6,12 @@ Knows how to build a caller from what the user gave and where workers come from;
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import secrets
 import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType, TracebackType
@@ -18,19 +19,20 @@ from typing import Any, Final, Literal, Protocol, Self, Unpack, cast, runtime_ch
 
 from ringfence.contract.rules import check_sandbox
 from ringfence.contract.toolset import AnyTool, Toolset
-from ringfence.enclave import checking, protocol, reports, requests, stubs
 from ringfence.enclave import globals as globals_
+from ringfence.enclave import protocol, reports, requests, stubs
 from ringfence.enclave.callers import GateCaller, HandlerCaller, ToolHandler
 from ringfence.enclave.calls import Flagged
+from ringfence.enclave.channel import Channel
 from ringfence.enclave.flight import Flight
 from ringfence.enclave.functions import GlobalFunctions
 from ringfence.enclave.options import LEAST_MEMORY as LEAST_MEMORY
 from ringfence.enclave.options import EnclaveConfig, EnclaveOptions, parse
 from ringfence.enclave.reports import CheckReport
-from ringfence.enclave.results import RunResult, never_started, run_error, without_traces
+from ringfence.enclave.results import RunResult, never_started, without_traces
 from ringfence.enclave.session import ScriptSession
 from ringfence.enclave.workers import Workers
-from ringfence.errors import ConfigError
+from ringfence.errors import ConfigError, Refusal
 from ringfence.events import Event, EventType
 from ringfence.gate.consent import Consent
 from ringfence.gate.hub import EventHub, EventStream, Filter, Handler
@@ -175,12 +177,9 @@ class Enclave:
         )
         if (refused := requests.refusal(source, self._limits)) is not None:
             return never_started(refused, request.run_id, time.time())
-        flight = Flight()
-        self._runs.add(flight)
-        try:
-            result = await self._fly(flight, request, origin, caller)
-        finally:
-            self._runs.discard(flight)
+        session = partial(self._session, caller, origin)
+        with self._flying() as flight:
+            result = await flight.run(self._workers.pool(), request, session, partial(_announce, self._gate, origin))
         if self._config.sanitize_stack_traces and result.error is not None:
             result = replace(result, error=without_traces(result.error))
         if result.variables is not None and isinstance(variables, MutableMapping):
@@ -188,37 +187,27 @@ class Enclave:
             variables.update(result.variables)
         return result
 
-    async def _fly(
-        self, flight: Flight, request: protocol.RunRequest, origin: Origin, caller: GateCaller | HandlerCaller
-    ) -> RunResult:
-        """One run on a worker of its own."""
-        pool = self._workers.pool()
-        channel = await flight.acquire(pool)
-        if channel is None:
-            error = run_error("aborted", "the run was aborted before it began")
-            return never_started(error, request.run_id, time.time())
+    @contextlib.contextmanager
+    def _flying(self) -> Generator[Flight]:
+        """A run or check that `abort` and `aclose` know of."""
+        flight = Flight()
+        self._runs.add(flight)
         try:
-            session = ScriptSession(
-                channel=channel,
-                caller=caller,
-                limits=self._limits,
-                origin=origin,
-                functions=self._functions,
-                screen=self._plan.screen(),
-                # a run's objects are cycles, which must not keep an enclave alive that nobody closes
-                on_flagged=partial(_report, self._gate, origin, set[str]()),
-            )
-            flight.session = session
-            self._emit("run.started", origin)
-            result = await session.run(request)
-        except asyncio.CancelledError:
-            self._emit("run.finished", origin, status="interrupted", code="ABORTED")
-            raise
+            yield flight
         finally:
-            pool.release(channel)
-        code = result.error.code if result.error is not None else None
-        self._emit("run.finished", origin, duration=result.stats.duration, status=result.status, code=code)
-        return result
+            self._runs.discard(flight)
+
+    def _session(self, caller: GateCaller | HandlerCaller, origin: Origin, channel: Channel) -> ScriptSession:
+        return ScriptSession(
+            channel=channel,
+            caller=caller,
+            limits=self._limits,
+            origin=origin,
+            functions=self._functions,
+            screen=self._plan.screen(),
+            # a run's objects are cycles, which must not keep an enclave alive that nobody closes
+            on_flagged=partial(_report, self._gate, origin, set[str]()),
+        )
 
     def run_sync(
         self,
@@ -255,32 +244,33 @@ class Enclave:
         """What there is to say about a script without running any of it: findings, and the tools that it may reach.
 
         Raises:
-            ConfigError: `source` is not text, or the enclave is closed.
-            SandboxFault: no jailed worker could be started, or the one that read the source broke.
+            ConfigError: `source` is not text, or the enclave is closed, or was while this ran.
+            Refusal: `aborted`, somebody called `abort`.
+            SandboxFault: `deadline_exceeded` or `memory_limit`, reading the source took more than a run may use;
+                another code: no jailed worker could be started, or the one that read the source broke.
         """
         self._check_open()
         request = self._request(source, None, None, mode="check")
         if (refused := requests.refusal(source, self._limits)) is not None:
             return reports.refused(str(refused.data["code"]), refused.message, refused.hint or "")
-        pool = self._workers.pool()
-        channel = await pool.acquire()
         try:
-            return await checking.check(channel, request, self._limits)
-        finally:
-            pool.release(channel)
+            with self._flying() as flight:
+                return await flight.check(self._workers.pool(), request, self._limits)
+        except Refusal:
+            self._check_open()
+            raise
 
     def check_sync(self, source: str) -> CheckReport:
         """`check` for callers that are not asynchronous; also works inside a running event loop.
 
         Raises:
-            ConfigError: as for `check`.
-            SandboxFault: as for `check`.
+            ConfigError, Refusal, SandboxFault: as for `check`.
         """
         self._check_open()
         return self._workers.thread().call(self.check(source))
 
     def abort(self) -> None:
-        """End every run of this enclave with `ABORTED`. From any thread; returns at once."""
+        """End every run of this enclave with `ABORTED`, and every check. From any thread; returns at once."""
         for run in tuple(self._runs):
             run.abort_threadsafe()
 
@@ -338,12 +328,6 @@ class Enclave:
             raise ConfigError("events need governed tools", hint="pass tools= instead of tool_handler=")
         return self._gate.hub
 
-    def _emit(self, kind: EventType, origin: Origin, **meta: Any) -> None:
-        if self._gate is not None:
-            self._gate.hub.emit(
-                Event(kind, None, origin.session_id, MappingProxyType({"run_id": origin.run_id, **meta}))
-            )
-
     # life
 
     async def __aenter__(self) -> Self:
@@ -359,11 +343,12 @@ class Enclave:
         self._closed = True
         self.abort()
         deadline = time.monotonic() + CLOSE_PATIENCE
-        while self._runs and time.monotonic() < deadline:  # noqa: ASYNC110 - some belong to other threads' loops
-            await asyncio.sleep(0.001)
-        await self._workers.aclose()
-        if self._gate is not None and self._owns_gate:
-            await self._gate.aclose()
+        async with contextlib.AsyncExitStack() as rest:  # done even where a part of it fails or is cancelled
+            if self._gate is not None and self._owns_gate:
+                rest.push_async_callback(self._gate.aclose)
+            rest.push_async_callback(self._workers.aclose)
+            while self._runs and time.monotonic() < deadline:  # noqa: ASYNC110 - some belong to other threads' loops
+                await asyncio.sleep(0.001)
 
     async def dispose(self) -> None:
         """The second seed's name for `aclose`."""
@@ -381,8 +366,10 @@ class Enclave:
         """`aclose` for programs without an event loop. Blocks until everything has ended; idempotent."""
         if not self._closed:
             thread = self._workers.thread()
-            thread.call(self.aclose())
-            thread.close()
+            try:
+                thread.call(self.aclose())
+            finally:
+                thread.close()
 
     # one run's data
 
@@ -440,6 +427,12 @@ def _gate(
     )
     gate.start()
     return gate, True
+
+
+def _announce(gate: Gate | None, origin: Origin, kind: EventType, /, **meta: Any) -> None:
+    """Tell the host that a run began or ended."""
+    if gate is not None:
+        gate.hub.emit(Event(kind, None, origin.session_id, MappingProxyType({"run_id": origin.run_id, **meta})))
 
 
 def _report(gate: Gate | None, origin: Origin, said: set[str], call: Flagged) -> None:
