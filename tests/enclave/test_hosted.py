@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -61,6 +63,30 @@ def test_an_end_that_a_thread_asks_for_ends_nothing_else() -> None:
         "RuntimeError",
         "the function raised GeneratorExit",
     )
+
+
+@pytest.mark.parametrize("make", [asyncio.Future[None], asyncio.Event])
+def test_what_belongs_to_another_loop_is_said_so_without_the_hosts_tasks(make: Callable[[], Any]) -> None:
+    async def made() -> Any:
+        one = make()
+        if isinstance(one, asyncio.Event):  # belongs to the loop that first waits for it
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(one.wait(), 0.001)
+        return one
+
+    with asyncio.Runner() as other:
+        one = other.run(made())
+
+        async def waiting() -> None:
+            await (one.wait() if isinstance(one, asyncio.Event) else one)
+
+        got = run(hosted(waiting, None, "tool_raised"))
+    assert (type(got), got.error.name, got.error.message) == (
+        Raised,
+        "RuntimeError",
+        "it waited for something of another event loop",
+    )
+    assert "await run(...)" in got.error.hint
 
 
 def test_its_own_cancellation_is_its_failure() -> None:

@@ -13,6 +13,8 @@ from ringfence.errors import ErrorInfo, ToolError
 
 LONGEST: Final = 4096
 """Characters of a message (enclave catalogue, C9)."""
+_OTHER_LOOP: Final = ("attached to a different loop", "is bound to a different event loop")
+"""How asyncio ends a text that shows tasks and files of the host."""
 _SILENT: Final = {"tool_raised": "Tool call failed", "global_raised": "The function failed"}
 """The message of an exception that has no text."""
 
@@ -20,6 +22,10 @@ _SILENT: Final = {"tool_raised": "Tool call failed", "global_raised": "The funct
 def raised(error: BaseException, code: str) -> ErrorInfo:
     """The exception under one of our codes, with the code that it has itself beside it when that is text."""
     name = type(error).__name__
+    if isinstance(error, RuntimeError) and (_attempt(lambda: str(error)) or "").endswith(_OTHER_LOOP):
+        text = "it waited for something of another event loop"
+        hint = "run_sync answers calls on a loop of its own; in a program with a loop, await run(...)"
+        return ErrorInfo(code=code, message=text, name=name, hint=hint)
     text = _attempt(lambda: error.text if isinstance(error, ToolError) else str(error)) or _SILENT[code]
     own = _attempt(lambda: getattr(error, "code", None))
     return ErrorInfo(code=code, message=clip(text, LONGEST), name=name, data={"code": own[:128]} if own else {})
