@@ -8,10 +8,6 @@ _LIFE = ("tests/enclave/test_lifecycle.py", "shows only when real workers come a
 _GUEST = ("tests/enclave/test_guest_language.py", "runs in the jail only, so it is driven from outside")
 
 ELSEWHERE: dict[str, tuple[str, str]] = {
-    "enclave.engines.guest_errors": (
-        "tests/enclave/engines/test_guest_bridge.py",
-        "means something only as the answer to a call",
-    ),
     "enclave.engines.guest_loop": _GUEST,
     "enclave.engines.guest_wire": _GUEST,
     "enclave.engines.guest_world": _GUEST,

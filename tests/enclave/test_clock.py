@@ -135,7 +135,7 @@ def test_what_threads_would_do_is_done_in_place(stage: Stage, source: str, value
         "futures.Future().result()",
         "s = threading.Semaphore(0); s.acquire()",
         "threading.Barrier(2).wait()",
-        "threading.Thread(target=queue.Queue().get).start() or threading.Condition().__enter__() and threading.Event().wait()",
+        "threading.Thread(target=queue.Queue().get).start()",
         "asyncio.run_coroutine_threadsafe(asyncio.sleep(0), asyncio.get_running_loop()).result()",
     ],
 )
@@ -144,3 +144,34 @@ def test_waiting_for_another_thread_ends_at_once_with_the_line(stage: Stage, sou
     assert result.error is not None
     assert (code(result), result.error.name, result.error.line) == ("RUNTIME_ERROR", "Deadlock", 3)
     assert result.stats.duration < 5
+
+
+POOL = """
+q, out = queue.Queue(), []
+def work():
+    for item in iter(q.get, None):
+        out.append(item)
+{start}
+for n in (1, 2, None):
+    q.put(n)
+out
+"""
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param("t = threading.Thread(target=work)\nt.start()", id="thread"),
+        pytest.param("futures.ThreadPoolExecutor(2).submit(work)", id="pool"),
+        pytest.param("list(futures.ThreadPoolExecutor(2).map(lambda _: work(), [1]))", id="map"),
+        pytest.param("try:\n    threading.Thread(target=work).start()\nexcept Exception: pass", id="caught"),
+        pytest.param("await asyncio.to_thread(work)", id="to_thread"),
+        pytest.param("async with asyncio.TaskGroup() as g:\n    g.create_task(asyncio.to_thread(work))", id="group"),
+    ],
+)
+def test_a_worker_that_waits_for_work_that_comes_later_ends_the_run_where_it_waits(stage: Stage, start: str) -> None:
+    source = f"import asyncio, queue, threading\nfrom concurrent import futures{POOL.format(start=start)}"
+    error = stage.script(source, timeout=10.0).error
+    assert error is not None
+    assert (error.code, error.name, error.line) == ("RUNTIME_ERROR", "Deadlock", 5)
+    assert "use asyncio tasks" in error.message

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from ringfence.enclave.engines.guest_watch import script_line
 from ringfence.enclave.guards import HIDDEN, counting
 from ringfence.enclave.source import ENTRY, FILENAME, Counted, compile_script, parse
 from ringfence.limits import TOTAL_ITERATIONS
@@ -198,24 +199,34 @@ def failure(source: str, limit: int | None) -> tuple[str, str, list[tuple[str, i
     return type(caught.value).__name__, str(caught.value), frames
 
 
-def test_the_line_of_the_loop_is_found_two_frames_above_the_callback() -> None:
-    lines: list[int] = []
+ENDLESS = """
+class Endless:
+    def __aiter__(self):
+        return self
+    async def __anext__(self):
+        return 1
+"""
+
+
+def test_the_loop_is_in_the_nearest_frame_of_the_script_around_the_callback() -> None:
+    lines: list[int | None] = []
 
     def note(what: str) -> NoReturn:
-        lines.append(sys._getframe(2).f_lineno)  # pyright: ignore[reportPrivateUsage]
+        lines.append(script_line(sys._getframe()))  # pyright: ignore[reportPrivateUsage]
         raise Ended(what)
 
     for source in (
         "x = 1\nfor i in range(99):\n    x = i",
         "x = 1\nwhile True:\n    x += 1",
         "x = 1\n[i for i in range(9999)]",
+        f"{ENDLESS}\n[i async for i in Endless()]",
     ):
         names = counting(LIMIT, note)
         space: dict[str, Any] = {"__builtins__": {**vars(builtins), **names}}
         exec(compile_script(parse(source), compiler, counted="all"), space)
         with pytest.raises(Ended):
             asyncio.run(space[ENTRY]())
-    assert lines == [2, 2, 2]
+    assert lines == [2, 2, 2, ENDLESS.count("\n") + 2]
 
 
 def test_a_tree_that_is_deep_is_walked_without_recursion() -> None:

@@ -31,7 +31,7 @@ _ASYNC: Final = ".aturns"
 _TOTAL: Final = ".total"
 
 OnExcess = Callable[[str], NoReturn]
-"""Ends the guest; is told what was exceeded. Called two frames below the loop."""
+"""Ends the guest; is told what was exceeded. The nearest frame of the script around the call is the loop's."""
 
 
 def instrument(body: list[ast.stmt], *, endless: bool) -> None:

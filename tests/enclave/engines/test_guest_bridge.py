@@ -148,15 +148,31 @@ def test_after_a_terminal_refusal_no_call_leaves_the_guest(there: Guest, call: C
     assert (there.said(), there.bridge.unawaited()) == ([], None)
 
 
-def test_a_call_that_nobody_awaits_is_known(there: Guest, call: CallTool) -> None:
+def test_a_call_that_nobody_awaits_is_known_until_it_is_closed(there: Guest, call: CallTool) -> None:
     left = call("echo", {})
-    assert there.bridge.unawaited() is not None
-    left.close()
     also = AwaitedFunction(there.bridge, 1, "api.slow")()
-    first = there.bridge.unawaited()
-    assert first is not None
-    assert first[0] == "echo"  # that it was closed is not the bridge's to know
-    also.close()
+    found = [there.bridge.unawaited()]
+    for one in (left, also):
+        one.close()
+        found.append(there.bridge.unawaited())
+    assert [one and one[0] for one in found] == ["echo", "api.slow", None]
+
+
+@pytest.mark.parametrize("how", ["awaited", "closed"])
+def test_a_call_that_has_ended_is_no_task_and_python_says_so(there: Guest, call: CallTool, how: str) -> None:
+    there.answer(1, 5)
+
+    async def script() -> Any:
+        one = call("echo", {})
+        if how == "awaited":
+            await one
+        else:
+            one.close()
+        await asyncio.create_task(one)
+
+    with pytest.raises(RuntimeError, match=r"^cannot reuse already awaited coroutine$"):
+        there.run(script())
+    assert there.bridge.unawaited() is None
 
 
 # functions in globals

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ringfence.enclave.engines.guest_names import AwaitedFunction, BlockingFunction, CallTool, Namespace, namespace
+from ringfence.enclave.source import FILENAME
 from tests.enclave.engines.guest import Guest, guest
 
 
@@ -181,3 +182,19 @@ def test_checks_of_kind_answer_instead_of_raising(mail: Any) -> None:
     assert (isinstance(mail, dict), isinstance(mail, Namespace)) == (False, True)
     method: object = mail.list
     assert (callable(method), isinstance(method, collections.abc.Mapping)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("async def script():\n    call('a', {})", 2),
+        ("async def script():\n    list(map(call, 'a', [{}]))", 2),
+        ("import asyncio\nasync def script():\n    await asyncio.to_thread(call, 'a', {})", 3),
+        ("import asyncio\nasync def script():\n    asyncio.get_running_loop().call_soon(call, 'a', {})\n    await asyncio.sleep(0)", 0),
+    ],
+)  # fmt: skip
+def test_the_line_of_a_call_is_the_scripts_also_when_the_library_calls(there: Guest, source: str, line: int) -> None:
+    names: dict[str, Any] = {"call": CallTool(there.bridge)}
+    exec(compile(source, FILENAME, "exec"), names)  # the frames of a script
+    there.run(names["script"]())
+    assert there.bridge.unawaited() == ("a", line)

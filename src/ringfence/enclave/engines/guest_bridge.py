@@ -12,6 +12,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Coroutine, Mapping
+from types import CoroutineType
 from typing import Any, Final
 
 from ringfence.enclave.engines import guest_values
@@ -37,15 +38,25 @@ class _TaskState:
         self.children = 0
 
 
-class _Unstarted:
+Site = tuple[int, int]
+"""Where in the script a call stands: line, and instruction, which tells calls in one line apart."""
+
+
+class _Unbegun:
     """A call that was made and has not begun."""
 
-    __slots__ = ("line", "name", "task")
+    __slots__ = ("coroutine", "name", "site", "task")
 
-    def __init__(self, name: str, line: int) -> None:
+    def __init__(self, name: str, site: Site) -> None:
         self.name = name
-        self.line = line
+        self.site = site
+        self.coroutine: CoroutineType[Any, Any, Any] | None = None
         self.task: asyncio.Task[Any] | None = None
+
+    def is_forgotten(self) -> bool:
+        """Whether nobody awaits it, or ended it, so that it would have been left out without a word."""
+        closed = self.coroutine is not None and self.coroutine.cr_frame is None  # pyright: ignore[reportUnnecessaryComparison]
+        return not closed and (self.task is None or not self.task.done())
 
 
 def _child_path(parent: _TaskState) -> str:
@@ -63,9 +74,9 @@ class Bridge:
         self._loop = loop
         self._next = 0
         self._names: dict[str, str] = {}
-        self._created = 0
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
-        self._unstarted: dict[int, _Unstarted] = {}
+        self._unbegun: dict[_Unbegun, None] = {}
+        """In the order in which they were made."""
         self._refusal: dict[str, Any] | None = None
         """The host's answer that ended the run."""
         self.bounds = Bounds(size=0, nodes=0, depth=0, members=None)
@@ -79,8 +90,9 @@ class Bridge:
         task = asyncio.Task(coro, loop=loop, **options)
         self._states[task] = _TaskState(_child_path(parent))
         code = getattr(coro, "cr_code", None)
-        if code is Bridge._call.__code__ or code is Bridge._call_function.__code__:
-            self._unstarted[coro.cr_frame.f_locals["number"]].task = task
+        is_call = code is Bridge._call.__code__ or code is Bridge._call_function.__code__
+        if is_call and coro.cr_frame is not None:  # else it has ended already, which Python says when the task runs
+            coro.cr_frame.f_locals["call"].task = task
         parent.children += 1
         task.add_done_callback(self._forget)
         return task
@@ -97,14 +109,19 @@ class Bridge:
         self._states.clear()
 
     def unawaited(self) -> tuple[str, int] | None:
-        """Name and line of the first call that exists but will never run: nobody awaited it, no task was cancelled."""
-        left = [call for call in self._unstarted.values() if call.task is None or not call.task.done()]
-        first = min(left, key=lambda call: call.line, default=None)
-        return None if first is None else (first.name, first.line)
+        """Name and line of the first call that exists but will never run: nobody awaited, closed or cancelled it."""
+        left = [call for call in self._unbegun if call.is_forgotten()]
+        first = min(left, key=lambda call: call.site[0], default=None)
+        return None if first is None else (first.name, first.site[0])
+
+    def _made(self, call: _Unbegun, coroutine: CoroutineType[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
+        call.coroutine = coroutine
+        self._unbegun[call] = None
+        return coroutine
 
     # tools
 
-    def start(self, name: object, args: object, throw: object, line: int, at: int) -> Coroutine[Any, Any, Any]:
+    def start(self, name: object, args: object, throw: object, site: Site) -> Coroutine[Any, Any, Any]:
         """A tool call to await. Of `throw` only False says that the tool's failure is to come back as data.
 
         Raises:
@@ -112,16 +129,15 @@ class Bridge:
         """
         if type(name) is not str or not name:
             raise TypeError("call_tool: the tool's name must be text that is not empty")
-        self._created += 1
-        number = self._created
-        self._unstarted[number] = _Unstarted(name, line)
-        return self._call(name, args, throw is not False, line, at, number)
+        call = _Unbegun(name, site)
+        return self._made(call, self._call(call, args, throw is not False))
 
-    async def _call(self, name: str, args: object, throw: bool, line: int, at: int, number: int) -> Any:
-        del self._unstarted[number]
+    async def _call(self, call: _Unbegun, args: object, throw: bool) -> Any:
+        del self._unbegun[call]
+        name = call.name
         if self._refusal is not None:
             raise afterwards(self._refusal, name)
-        answer = await self._post(f'"t":"call","name":{self._quoted(name)}', self._arguments(name, args), line, at)
+        answer = await self._post(f'"t":"call","name":{self._quoted(name)}', self._arguments(name, args), call.site)
         if answer["t"] == "ok":
             value = restore(answer["value"], answer["tags"]) if "tags" in answer else answer["value"]
             return value if throw else {"success": True, "data": value}
@@ -163,43 +179,38 @@ class Bridge:
 
     # functions in globals
 
-    def start_function(
-        self, function: int, name: str, args: Any, named: Any, line: int, at: int
-    ) -> Coroutine[Any, Any, Any]:
+    def start_function(self, function: int, name: str, args: Any, named: Any, site: Site) -> Coroutine[Any, Any, Any]:
         """A call of an asynchronous function, to await."""
-        self._created += 1
-        number = self._created
-        self._unstarted[number] = _Unstarted(name, line)
-        return self._call_function(function, name, args, named, line, at, number)
+        call = _Unbegun(name, site)
+        return self._made(call, self._call_function(call, function, args, named))
 
-    async def _call_function(
-        self, function: int, name: str, args: Any, named: Any, line: int, at: int, number: int
-    ) -> Any:
-        del self._unstarted[number]
-        return _returned(await self._post_function(function, name, args, named, line, at))
+    async def _call_function(self, call: _Unbegun, function: int, args: Any, named: Any) -> Any:
+        del self._unbegun[call]
+        return _returned(await self._post_function(function, call.name, args, named, call.site))
 
-    def call_function(self, function: int, name: str, args: Any, named: Any, line: int, at: int) -> Any:
+    def call_function(self, function: int, name: str, args: Any, named: Any, site: Site) -> Any:
         """Call a function that is not asynchronous. Answers of other calls are kept for whoever awaits them."""
-        future = self._post_function(function, name, args, named, line, at)
+        future = self._post_function(function, name, args, named, site)
         self._channel.flush()
         while not future.done():
             self._channel.read()
         return _returned(future.result())
 
     def _post_function(
-        self, function: int, name: str, args: Any, named: Any, line: int, at: int
+        self, function: int, name: str, args: Any, named: Any, site: Site
     ) -> asyncio.Future[dict[str, Any]]:
         if self._refusal is not None:
             raise afterwards(self._refusal, name)
-        return self._post(f'"t":"global","function":{function}', self._encoded([list(args), named]), line, at)
+        return self._post(f'"t":"global","function":{function}', self._encoded([list(args), named]), site)
 
     # frames
 
-    def _post(self, head: str, tail: str, line: int, at: int) -> asyncio.Future[dict[str, Any]]:
+    def _post(self, head: str, tail: str, site: Site) -> asyncio.Future[dict[str, Any]]:
         """Queue a call's frame; its answer is the future's."""
         state = self._state(asyncio.current_task(self._loop))
         self._next += 1
         call_id = self._next
+        line, at = site
         place = f'"id":{call_id},"line":{line},"site":"{line}:{at}","task":"{state.path}","seq":{state.calls}'
         state.calls += 1
         self._channel.flush_text()

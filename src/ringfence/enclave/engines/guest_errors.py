@@ -13,33 +13,60 @@ _E = TypeVar("_E", bound="CallError")
 
 
 class CallError(Exception):
-    """The host answered a call with an error.
+    """The host answered a call with an error, or a script says that one did.
 
     `code` is the host's (docs/errors.md), or the tool's own; `name` the class of the exception behind it; `hint` a
-    small change that helps, or None.
+    small change that helps, or None. All but the message have defaults, for the errors that scripts raise themselves.
     """
 
-    def __init__(self, message: str, code: str, name: str, hint: str | None, call_id: int) -> None:
+    # what a subclass has that never calls this class's `__init__`
+    message: str = ""
+    code: str = "script_raised"
+    name: str = "ToolError"
+    hint: str | None = None
+    _call_id: int | None = None
+
+    def __init__(
+        self,
+        message: str = "",
+        code: str | None = None,
+        name: str | None = None,
+        hint: str | None = None,
+        call_id: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
-        self.code = code
-        self.name = name
         self.hint = hint
         self._call_id = call_id
+        if code is not None:
+            self.code = code
+        if name is not None:
+            self.name = name
 
     @property
-    def call_id(self) -> int:
-        """Number of the call, by which the host knows it again."""
+    def call_id(self) -> int | None:
+        """Number of the call, by which the host knows it again; None when there was none."""
         return self._call_id
 
     def __str__(self) -> str:
-        return f"{self.message} ({self.hint})" if self.hint else self.message
+        text = super().__str__()
+        return f"{text} ({self.hint})" if self.hint else text
 
 
 class ToolError(CallError):
     """A tool call failed. `tool_name` is the tool's name."""
 
-    def __init__(self, message: str, code: str, name: str, hint: str | None, call_id: int, tool_name: str) -> None:
+    tool_name: str = ""
+
+    def __init__(
+        self,
+        message: str = "",
+        code: str | None = None,
+        name: str | None = None,
+        hint: str | None = None,
+        call_id: int | None = None,
+        tool_name: str = "",
+    ) -> None:
         super().__init__(message, code, name, hint, call_id)
         self.tool_name = tool_name
 
@@ -55,7 +82,18 @@ class ToolRefused(ToolError):
 class GlobalFunctionError(CallError):
     """A function in globals raised, or gave something that is no data. `function_name` is the function's name."""
 
-    def __init__(self, message: str, code: str, name: str, hint: str | None, call_id: int, function_name: str) -> None:
+    name: str = "GlobalFunctionError"
+    function_name: str = ""
+
+    def __init__(
+        self,
+        message: str = "",
+        code: str | None = None,
+        name: str | None = None,
+        hint: str | None = None,
+        call_id: int | None = None,
+        function_name: str = "",
+    ) -> None:
         super().__init__(message, code, name, hint, call_id)
         self.function_name = function_name
 
@@ -89,3 +127,9 @@ def afterwards(answer: dict[str, Any], name: str) -> ToolRefused:
     """What every further call gets once the host has refused one for good. `answer` is that refusal."""
     text = f"the run has already failed ({answer['code']}); no further call starts"
     return ToolRefused(text, answer["code"], answer["name"], None, answer["id"], name)
+
+
+def call_of(error: BaseException) -> int | None:
+    """Number of the call that an error is about, where the error says one."""
+    number: object = error.call_id if isinstance(error, CallError) else None
+    return number if type(number) is int else None

@@ -30,8 +30,20 @@ class Wire(Protocol):
         ...
 
 
-class Deadlock(Exception):
-    """Every task waits for something that can never happen."""
+class Deadlock(BaseException):
+    """Something waits for what can never happen, so the run ends. A script that catches its own errors does not catch
+    this: it would go on without what it waited for."""
+
+    text = "every task waits for something that can never happen"
+
+
+class ThreadDeadlock(Deadlock):
+    """What would have been one of several threads waits for another one."""
+
+    text = (
+        "this waits for another thread, and threads run one after the other here, each to its end when it starts; "
+        "use asyncio tasks"
+    )
 
 
 class GuestLoop(base_events.BaseEventLoop):

@@ -15,7 +15,8 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final, NoReturn, Self
 
-from ringfence.enclave.engines.guest_bridge import MISSING, Bridge
+from ringfence.enclave.engines.guest_bridge import MISSING, Bridge, Site
+from ringfence.enclave.engines.guest_watch import script_frame
 
 # what tells the library that calling gives a coroutine; Pythons differ in which of the two they look for
 _COROUTINE_MARKS: Final[Mapping[str, object]] = {
@@ -29,6 +30,12 @@ def _take(owner: type, slot: str) -> tuple[Callable[[Any], Any], Callable[[Any, 
     descriptor: Any = owner.__dict__[slot]
     delattr(owner, slot)
     return descriptor.__get__, descriptor.__set__
+
+
+def _site() -> Site:
+    """Where the script calls, also when the library calls for it, as executors do; line 0 when nobody can say."""
+    frame = script_frame(sys._getframe(2))  # pyright: ignore[reportPrivateUsage]  # the only way to a call site
+    return (0, 0) if frame is None else (frame.f_lineno, frame.f_lasti)
 
 
 def _suggestion(wanted: str, members: Collection[str], owner: str) -> str:
@@ -120,8 +127,7 @@ class CallTool(_Callable):
             raise TypeError(f'call_tool takes one object of arguments: call_tool("{name}", {{{shown}}})')
         if throw_on_error is not True:
             _check_option("call_tool", throw_on_error)
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # the call site, at the cost of a lookup
-        return _bridge(self).start(name, args, throw_on_error, frame.f_lineno, frame.f_lasti)
+        return _bridge(self).start(name, args, throw_on_error, _site())
 
     def __repr__(self) -> str:
         return "<function call_tool>"
@@ -153,8 +159,7 @@ class Method(_Callable):
             raise TypeError(f"{_shown(self)}: pass one mapping or keyword arguments, not both")
         elif throw_on_error is not True:
             _check_option(_shown(self), throw_on_error)
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # the call site, at the cost of a lookup
-        return _bridge(self).start(_tool(self), args, throw_on_error, frame.f_lineno, frame.f_lasti)
+        return _bridge(self).start(_tool(self), args, throw_on_error, _site())
 
     def __repr__(self) -> str:
         return f"<tool {_tool(self)}>"
@@ -245,8 +250,7 @@ class BlockingFunction(_Function):
     __slots__ = ()
 
     def __call__(self, /, *args: object, **named: object) -> Any:
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # the call site, at the cost of a lookup
-        return _bridge(self).call_function(_number(self), _shown(self), args, named, frame.f_lineno, frame.f_lasti)
+        return _bridge(self).call_function(_number(self), _shown(self), args, named, _site())
 
     def __repr__(self) -> str:
         return f"<function global {_shown(self)}>"
@@ -258,8 +262,7 @@ class AwaitedFunction(_Function):
     __slots__ = ()
 
     def __call__(self, /, *args: object, **named: object) -> Any:
-        frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]  # the call site, at the cost of a lookup
-        return _bridge(self).start_function(_number(self), _shown(self), args, named, frame.f_lineno, frame.f_lasti)
+        return _bridge(self).start_function(_number(self), _shown(self), args, named, _site())
 
     def __repr__(self) -> str:
         return f"<async function global {_shown(self)}>"

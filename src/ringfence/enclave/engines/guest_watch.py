@@ -4,7 +4,8 @@ Python reports compiling, executing, imports, frames, files and processes to aud
 Whether a report is about the script is told by the frame that caused it: the library compiles for its own purposes
 (named tuples, dataclasses, type hints), and those modules are listed. A violation ends the guest; no exception
 is raised that a script could catch. Advice like the check, since the guest owns its process. Runs inside the jail,
-standard library only; `python_unsafe` begins it after the script is compiled.
+standard library only; `python_unsafe` begins it after the script is compiled. `script_frame` tells others, too, where a
+script is.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Watch:
         try:
             frame: FrameType | None = self._caller(1)
             if self._makes_code(frame) if event in _CODE else _is_script(frame):
-                self._on_violation(_said(event, args), _script_line(frame))
+                self._on_violation(_said(event, args), script_line(frame))
         finally:  # where there is no stack left for this, what was reported fails with it
             self._busy = False
 
@@ -91,11 +92,17 @@ def _is_script(frame: FrameType | None) -> bool:
     return frame is not None and frame.f_code.co_filename == FILENAME
 
 
-def _script_line(frame: FrameType | None) -> int | None:
-    """Line of the innermost frame of the script."""
+def script_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame of the script, from this one outwards."""
     while frame is not None and frame.f_code.co_filename != FILENAME:
         frame = frame.f_back
-    return None if frame is None else frame.f_lineno
+    return frame
+
+
+def script_line(frame: FrameType | None) -> int | None:
+    """Line in which the script is, where it is running at all."""
+    found = script_frame(frame)
+    return None if found is None else found.f_lineno
 
 
 def _said(event: str, args: tuple[Any, ...]) -> str:

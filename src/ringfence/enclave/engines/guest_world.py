@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import FrameType, ModuleType
 from typing import Any, Final, NoReturn
 
-from ringfence.enclave.engines.guest_loop import Deadlock
+from ringfence.enclave.engines.guest_loop import ThreadDeadlock
 from ringfence.enclave.engines.guest_modules import Imports
 from ringfence.enclave.engines.guest_wire import Channel
 from ringfence.enclave.guards import HIDDEN
@@ -85,6 +85,8 @@ class _InPlace(concurrent.futures.Executor):
         future.set_running_or_notify_cancel()
         try:
             future.set_result(fn(*args, **kwargs))
+        except ThreadDeadlock:
+            raise
         except BaseException as error:  # noqa: BLE001 - whoever asks for the result gets it
             future.set_exception(error)
         return future
@@ -100,6 +102,8 @@ def _start_in_place(self: threading.Thread) -> None:
     _started.add(self)
     try:
         self.run()
+    except ThreadDeadlock:
+        raise
     except SystemExit:
         pass
     except BaseException:  # noqa: BLE001 - as for any thread, its starter goes on
@@ -194,7 +198,7 @@ def _install_threads() -> None:
 
     def wait_for_time(self: threading.Condition, timeout: float | None = None) -> bool:
         if timeout is None:  # nobody else is there to notify
-            raise Deadlock
+            raise ThreadDeadlock
         return wait(self, timeout)
 
     threading.Condition.wait = wait_for_time  # type: ignore[method-assign]  # events, queues and futures wait by it

@@ -166,6 +166,7 @@ class _Run:
         self._traces = True
         self._keeps = False
         self._given: frozenset[str] = frozenset()
+        self._variables: frozenset[str] = frozenset()
         self._bounds = self._bridge.bounds
         asyncio.run = self._asyncio_run  # type: ignore[assignment]
         asyncio.runners.run = self._asyncio_run  # type: ignore[assignment]
@@ -254,6 +255,7 @@ class _Run:
         self._globals.update(given)
         self._given = frozenset(self._globals)
         self._globals.update(_restored(request, "variables"))
+        self._variables = frozenset(request["variables"])
 
     def _asyncio_run(self, main: Coroutine[Any, Any, Any], **_: object) -> Any:
         if not asyncio.iscoroutine(main):
@@ -280,8 +282,9 @@ class _Run:
         parts = f'"value":{made.text}{made.member("tags")}'
         if self._keeps:
             room = self._bounds.size - made.size
-            kept = guest_variables.keep(self._globals, self._given, self._bounds, room)
-            parts += f',"variables":{kept.text}{kept.member("variable_tags")}'
+            kept = guest_variables.keep(self._globals, self._given, self._bounds, room, self._variables)
+            left = f',"unkept":{dumps(kept.left)}' if kept.left else ""
+            parts += f',"variables":{kept.data.text}{kept.data.member("variable_tags")}{left}'
         self.channel.end(f'{{"t":"done",{parts}}}')
 
     def _fail_unawaited(self, name: str, line: int) -> NoReturn:
@@ -301,8 +304,9 @@ class _Run:
         if isinstance(error, SystemExit) and error.code in (None, 0):
             self._finish(None)
         if isinstance(error, guest_loop.Deadlock):
-            text = "every task waits for something that can never happen"
-            self._send_failure("deadlock", "Deadlock", text, line=self._waiting_line() or _line(error))
+            own = _line(error)  # where a thread waits; a loop waits in no line of its own
+            line = own if isinstance(error, guest_loop.ThreadDeadlock) else self._waiting_line() or own
+            self._send_failure("deadlock", "Deadlock", error.text, line=line)
         kind = "memory" if isinstance(error, MemoryError) and not _was_raised(error.__traceback__) else "raised"
         self._send_failure(
             kind,
@@ -310,12 +314,12 @@ class _Run:
             _message(error),
             line=_line(error) or _line(raised),
             trace=_trace(raised) if self._traces else None,
-            call=error.call_id if isinstance(error, guest_errors.CallError) else None,
+            call=guest_errors.call_of(error),
         )
 
     def _end_loops(self, what: str) -> NoReturn:
-        """Called by an exhausted loop, whose frame is two below this one."""
-        line = sys._getframe(2).f_lineno  # pyright: ignore[reportPrivateUsage]
+        """Called by an exhausted loop."""
+        line = guest_watch.script_line(sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
         self._send_failure("iterations", "LoopLimit", what, line=line)
 
     def _end_violation(self, what: str, line: int | None) -> NoReturn:
