@@ -12,6 +12,7 @@ import pytest
 
 from ringfence.enclave.protocol import Call, Done, GlobalCall, Print, WireViolation, decode, print_allowance
 from ringfence.enclave.received import Arguments, Printed, restored, take_arguments, take_done
+from ringfence.enclave.results import Ending
 from ringfence.errors import ErrorInfo
 from ringfence.limits import RunLimits, ValueBudget
 
@@ -123,19 +124,32 @@ def test_a_value_arrives_with_its_variables() -> None:
         variables={"a": "2026-01-02", "b": 1},
         variable_tags={"date": [["a"]]},
     )
-    assert take_done(frame, BUDGET, variables=True) == ([uuid.UUID(int=1)], {"a": date(2026, 1, 2), "b": 1})
-    assert take_done(done(1), BUDGET, variables=False) == (1, None)
+    assert take_done(frame, BUDGET, variables=True) == Ending(
+        value=[uuid.UUID(int=1)], variables={"a": date(2026, 1, 2), "b": 1}
+    )
+    assert take_done(done(1), BUDGET, variables=False) == Ending(value=1)
+
+
+def test_names_that_were_not_kept_arrive_once_and_sorted() -> None:
+    frame = done(1, variables={"b": 1}, unkept=["c", "a", "b", "a"])
+    assert take_done(frame, BUDGET, variables=True) == Ending(value=1, variables={"b": 1}, unkept=("a", "c"))
 
 
 @pytest.mark.parametrize("part", ["value", "variables"])
 def test_a_value_or_variables_beyond_the_budget_are_too_large(part: str) -> None:
     taken = take_done(done(**{"value": 1, part: {"a": [[[[1]]]]}}), BUDGET, variables=part == "variables")
-    assert isinstance(taken, ErrorInfo)
-    assert (taken.code, taken.data["code"]) == ("SERIALIZATION_LIMIT_EXCEEDED", "result_too_large")
+    assert taken.error is not None
+    assert (taken.error.code, taken.error.data["code"]) == ("SERIALIZATION_LIMIT_EXCEEDED", "result_too_large")
 
 
 @pytest.mark.parametrize(
-    ("frame", "asked"), [(done(1, variables=[1]), True), (done(1, variables={}), False), (done(1), True)]
+    ("frame", "asked"),
+    [
+        (done(1, variables=[1]), True),
+        (done(1, variables={}), False),
+        (done(1), True),
+        (done(1, unkept=["a"]), False),
+    ],
 )
 def test_variables_are_an_object_and_there_exactly_where_they_were_asked_for(frame: Done, asked: bool) -> None:
     with pytest.raises(WireViolation):

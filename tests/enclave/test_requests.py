@@ -87,7 +87,7 @@ def test_what_is_no_data_is_refused(what: str, value: Any) -> None:
         made(**{what: value})
 
 
-@pytest.mark.parametrize("name", ["a b", "class", "__x", "", "call_tool", "inputs", "tools", "mail", "context"])
+@pytest.mark.parametrize("name", ["a b", "class", "_x", "__x", "", "call_tool", "inputs", "tools", "mail", "context"])
 def test_a_variable_cannot_have_the_name_of_anything_else(name: str) -> None:
     with pytest.raises(rf.ConfigError, match=r"^variables: ") as refused:
         made(variables={name: 1})

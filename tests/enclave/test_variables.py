@@ -32,7 +32,20 @@ def test_what_the_top_level_holds_is_given_back(stage: Stage) -> None:
 
 def test_only_data_is_kept(stage: Stage) -> None:
     source = "import json\ndef f(): return 1\nclass C: pass\nc = C()\ng = (n for n in [1])\n_hidden = 1\nx = f()"
-    assert ran(stage, source, {}).variables == {"x": 1, "_hidden": 1} or ran(stage, source, {}).variables == {"x": 1}
+    result = ran(stage, source, {})
+    assert (result.variables, result.unkept) == ({"x": 1}, ("c", "g"))
+
+
+@pytest.mark.parametrize("value", ["{1: 2}", "float('nan')", "'x' * 6_000_000", "lambda: 1"])
+def test_a_variable_that_could_not_be_kept_is_named(stage: Stage, value: str) -> None:
+    given: dict[str, Any] = {"x": 1, "y": 1}
+    result = ran(stage, f"x = {value}", given)
+    assert (code(result), result.unkept, given) == (None, ("x",), {"y": 1})
+
+
+def test_a_variable_that_was_deleted_is_no_loss(stage: Stage) -> None:
+    result = ran(stage, "del x", {"x": 1})
+    assert (result.variables, result.unkept) == ({}, ())
 
 
 def test_runs_one_after_another_go_on_where_the_last_one_ended(stage: Stage) -> None:

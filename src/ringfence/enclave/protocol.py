@@ -98,6 +98,8 @@ class Done(Frame, tag="done", frozen=True):
     variables: msgspec.Raw = NOTHING
     """The script's own top-level names whose values are data, as an object, when the host asked to keep them."""
     variable_tags: msgspec.Raw = NOTHING
+    unkept: Annotated[tuple[_Short, ...], msgspec.Meta(max_length=500)] = ()
+    """Top-level names whose values are no data, or too much of it."""
 
 
 class Finding(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

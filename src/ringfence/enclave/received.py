@@ -15,7 +15,7 @@ import msgspec
 from ringfence import values
 from ringfence.enclave import table
 from ringfence.enclave.protocol import Call, Done, GlobalCall, Raw, Tags, WireViolation, decode_tags, print_allowance
-from ringfence.enclave.results import run_error
+from ringfence.enclave.results import Ending, run_error
 from ringfence.errors import ErrorInfo
 from ringfence.limits import RunLimits, ValueBudget
 
@@ -79,27 +79,28 @@ def restored(data: bytes | Raw, tags: Mapping[Any, Any] | None, budget: ValueBud
         raise WireViolation(f"tags that do not fit ({type(error).__name__})") from None
 
 
-def take_done(frame: Done, budget: ValueBudget, *, variables: bool) -> ErrorInfo | tuple[Any, dict[str, Any] | None]:
+def take_done(frame: Done, budget: ValueBudget, *, variables: bool) -> Ending:
     """The script's value, and its variables where they were asked for; or why the value is refused.
 
     Raises:
         WireViolation: tags that do not fit, or variables that are no object, are missing, or that nobody asked for.
     """
-    if bool(bytes(frame.variables)) is not variables:
+    if bool(bytes(frame.variables)) is not variables or (frame.unkept and not variables):
         raise WireViolation("variables that nobody asked for" if not variables else "no variables")
     try:
         value = restored(frame.value, _take_tags(frame.tags, budget), budget)
         if not variables:
-            return value, None
+            return Ending(value=value)
         kept = restored(frame.variables, _take_tags(frame.variable_tags, budget), budget)
     except values.ValueRefused as refused:
         if not refused.too_large:
-            return run_error("wire_violation", f"the script's result was refused: {refused}")
-        hint = "return a summary"
-        return run_error("result_too_large", f"the script's result was refused: {refused}", hint=hint)
+            return Ending(error=run_error("wire_violation", f"the script's result was refused: {refused}"))
+        text = f"the script's result was refused: {refused}"
+        return Ending(error=run_error("result_too_large", text, hint="return a summary"))
     if type(kept) is not dict:
         raise WireViolation("variables that are no object")
-    return value, kept  # type: ignore[reportUnknownVariableType]
+    unkept = tuple(sorted({*frame.unkept}.difference(kept)))  # type: ignore[reportUnknownArgumentType]
+    return Ending(value=value, variables=kept, unkept=unkept)  # type: ignore[reportUnknownArgumentType]
 
 
 def _take_tags(raw: Raw, budget: ValueBudget) -> Tags | None:

@@ -105,8 +105,13 @@ def _check_names(variables: object, namespaces: Namespaces, globals_: Globals) -
     if not isinstance(variables, Mapping):
         return
     for name in cast("Mapping[str, Any]", variables):
-        if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__"):
+        if not name.isidentifier() or keyword.iskeyword(name):
             raise ConfigError(f"variables: {shown(name)} is no name that a script can write", code="bad_name")
+        if name.startswith("_"):
+            text = (
+                f"variables: {shown(name)} begins with an underscore, which a script's own names do that are not kept"
+            )
+            raise ConfigError(text, code="bad_name", hint=f"call it {shown(name.lstrip('_') or 'value')}")
         if name in GUEST_NAMES or name in namespaces or name in globals_.names:
             raise ConfigError(f"variables: {shown(name)} is the name of something else in scripts", code="bad_name")
 

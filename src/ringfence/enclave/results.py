@@ -84,6 +84,8 @@ class RunResult:
     run_id: str
     variables: Mapping[str, Any] | None = None
     """What the script's top level held at its end, data only, when variables were given and it succeeded."""
+    unkept: tuple[str, ...] = ()
+    """Top-level names that `variables` lacks because their values were no data, or too much of it; sorted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +95,7 @@ class Ending:
     error: ErrorInfo | None = None
     value: Any = None
     variables: dict[str, Any] | None = None
+    unkept: tuple[str, ...] = ()
 
 
 def finished(
@@ -110,6 +113,7 @@ def finished(
         status="succeeded" if error is None else "interrupted" if error.code == "ABORTED" else "failed",
         run_id=run_id,
         variables=ending.variables,
+        unkept=ending.unkept,
     )
 
 

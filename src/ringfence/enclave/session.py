@@ -382,12 +382,9 @@ class ScriptSession:
 
     def _ending(self, done: protocol.Done) -> Ending:
         try:
-            taken = take_done(done, self._limits.value, variables=self._keeps_variables)
+            return take_done(done, self._limits.value, variables=self._keeps_variables)
         except protocol.WireViolation as violation:
             return Ending(error=run_error("wire_violation", f"the guest broke the protocol: {violation}"))
-        if isinstance(taken, ErrorInfo):
-            return Ending(error=taken)
-        return Ending(value=taken[0], variables=taken[1])
 
     async def _unwind(self) -> None:
         """Cancel what still runs, and wait for it, bounded."""
