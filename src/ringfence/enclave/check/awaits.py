@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeGuard
 
-from ringfence.enclave.check.facts import bindings
+from ringfence.enclave.check.facts import bindings, is_dunder
 from ringfence.enclave.check.findings import Found, ordered
 from ringfence.enclave.check.tree import below
 
@@ -46,7 +46,8 @@ def unawaited(tree: ast.Module, namespaces: Collection[str]) -> list[Found]:
     bound = _bound_names(nodes)
     reachable = {name for name in reachable if not bound[name]}
     own = {name for name in own if bound[name] == 1}
-    finder = _Unawaited(own | (reachable & {"call_tool"}), reachable - {"call_tool"}, own)
+    printers = frozenset(name for name in _PRINTERS if not bound[name])
+    finder = _Unawaited(own | (reachable & {"call_tool"}), reachable - {"call_tool"}, own, printers)
     return ordered(set(finder.visit(tree, nodes)))
 
 
@@ -78,8 +79,15 @@ def _bound_names(nodes: Iterable[Any]) -> Counter[str]:
 _PRINTERS: Final = frozenset({"print", "len", "str", "list", "sorted", "sum", "dict"})
 
 
-def _printed(node: Any) -> list[ast.expr]:
-    return node.args if isinstance(node.func, ast.Name) and node.func.id in _PRINTERS else []
+def _tested(node: ast.expr) -> list[ast.expr]:
+    """What a truth test asks, each part of `and` and `or` for itself."""
+    return [part for one in node.values for part in _tested(one)] if isinstance(node, ast.BoolOp) else [node]
+
+
+def _passed_over(node: Any) -> list[ast.expr]:
+    """Operands of which the value is lost: a call before the last `and`. What comes out of `x and a()` or `a() or x`
+    may be awaited around it."""
+    return node.values[:-1] if isinstance(node.op, ast.And) else []
 
 
 _NEEDS: Final[Mapping[type[ast.AST], Callable[[Any], list[ast.expr]]]] = {
@@ -89,36 +97,41 @@ _NEEDS: Final[Mapping[type[ast.AST], Callable[[Any], list[ast.expr]]]] = {
     ast.Subscript: lambda node: [node.value],
     ast.Attribute: lambda node: [node.value],
     ast.For: lambda node: [node.iter],
-    ast.comprehension: lambda node: [] if node.is_async else [node.iter],
+    ast.comprehension: lambda node: [*([] if node.is_async else [node.iter]), *node.ifs],
     ast.YieldFrom: lambda node: [node.value],
-    ast.If: lambda node: [node.test],
-    ast.While: lambda node: [node.test],
-    ast.IfExp: lambda node: [node.test],
-    ast.UnaryOp: lambda node: [node.operand],
+    ast.If: lambda node: _tested(node.test),
+    ast.While: lambda node: _tested(node.test),
+    ast.IfExp: lambda node: _tested(node.test),
+    ast.Assert: lambda node: _tested(node.test),
+    ast.UnaryOp: lambda node: _tested(node.operand),
     ast.BinOp: lambda node: [node.left, node.right],
     ast.Compare: lambda node: [node.left, *node.comparators],
-    ast.BoolOp: lambda node: node.values,
-    ast.Call: _printed,
+    ast.BoolOp: _passed_over,
 }
-"""Class of node to those of its parts of which only the result makes sense."""
+"""Class of node to those of its parts of which only the result makes sense. A comparison is one, whatever it says of
+the coroutine: nobody else has that."""
 
 
 class _Unawaited:
     """Finds calls in places where only their result makes sense, or where it is dropped."""
 
-    def __init__(self, callers: set[str], spaces: set[str], own: set[str]) -> None:
+    def __init__(self, callers: set[str], spaces: set[str], own: set[str], printers: frozenset[str]) -> None:
         self._callers = callers
+        self._printers = printers
         self._spaces = spaces
         self._own = own
 
     def visit(self, tree: ast.Module, nodes: Iterable[ast.AST]) -> Iterator[Found]:
         yield from self._last_value(tree.body)
         for node in nodes:
-            needs = _NEEDS.get(type(node))
+            needs = self._printed if type(node) is ast.Call else _NEEDS.get(type(node))
             if needs is not None:
                 for child in needs(node):
                     if type(child) is ast.Call and self._is_call(child):
                         yield self._found(child, _place(node))
+
+    def _printed(self, node: Any) -> list[ast.expr]:
+        return node.args if isinstance(node.func, ast.Name) and node.func.id in self._printers else []
 
     def _last_value(self, body: list[ast.stmt]) -> Iterator[Found]:
         for node in _own_statements(body):
@@ -129,8 +142,8 @@ class _Unawaited:
         match node:
             case ast.Call(func=ast.Name(id=name)):
                 return name in self._callers
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name))):
-                return name in self._spaces
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
+                return name in self._spaces and not is_dunder(method)
             case _:
                 return False
 
