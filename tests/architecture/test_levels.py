@@ -83,6 +83,7 @@ BRIDGES: dict[tuple[str, str], str] = {
     ("contract.restorable", "enclave.table"): "tags a text only where the other side will read it so",
     ("enclave.callers", "gate.runner"): "turns a script's call into a governed one",
     ("enclave.callers", "gate.consent"): "has flagged calls approved where no gate does it",
+    ("enclave.callers", "gate.explain"): "and says in its words that an approver's answer does not fit a script",
     ("enclave.facade", "gate.runner"): "builds the gate of the tools that an enclave was given",
     ("enclave.facade", "gate.consent"): "or names who approves where it was given none",
     ("enclave.facade", "gate.hub"): "and the events of that gate",

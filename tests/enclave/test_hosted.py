@@ -94,6 +94,17 @@ def test_its_own_cancellation_is_its_failure() -> None:
     assert (type(got), got.error.name, got.cause) == (Raised, "CancelledError", None)
 
 
+def test_who_cancels_its_own_task_has_failed() -> None:
+    async def cancelling() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.Event().wait()
+
+    got = run(hosted(cancelling, None, "tool_raised"))
+    assert (type(got), got.error.name, got.cause) == (Raised, "CancelledError", None)
+
+
 def test_its_callers_cancellation_goes_through() -> None:
     async def body() -> None:
         task = asyncio.ensure_future(hosted(asyncio.Event().wait, None, "tool_raised"))

@@ -345,3 +345,25 @@ def test_somebody_may_be_asked_about_a_governed_call(stage: Stage, verdict: bool
     assert [(one.tool, one.effect, "EXFIL_LIST_SEND" in str(one.reason)) for one in asked] == [
         ("send_mail", "write", True)
     ]
+
+
+def test_an_answer_that_no_script_may_get_says_that_nothing_ran(stage: Stage) -> None:
+    """2.2: an approver's, in place of a governed tool's, over the enclave's limit of members."""
+
+    def approve(request: rf.ApprovalRequest) -> rf.Respond:
+        return rf.Respond({"a": 1, "b": 2})
+
+    async def body() -> rf.RunResult:
+        enclave = rf.Enclave(
+            tools=[list_mail, send_mail],
+            sandbox=rf.local(unsafe=True),
+            approve=approve,
+            screening=rf.Screening(actions={"EXFIL_LIST_SEND": "ask"}),
+            max_value_members=1,
+        )
+        async with enclave:
+            return await enclave.run(GOVERNED)
+
+    result = stage.run(body())
+    assert outcomes(result)[1] == ("send_mail", "refused", "approval_denied")
+    assert code(result) == "APPROVAL_DENIED"

@@ -104,6 +104,27 @@ def test_an_approved_call_runs_or_is_answered(verdict: Any, status: str, value: 
     assert (answer.status, answer.value, answer.error, reached) == (status, value, None, calls)
 
 
+Arguments = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
+EDITS: list[tuple[Arguments, dict[str, Any]]] = [
+    (lambda texts, values: {**texts, "n": 1}, {"on": date(2026, 1, 2), "n": 1}),
+    (lambda texts, values: {**values, "n": 1}, {"on": date(2026, 1, 2), "n": 1}),
+    (lambda texts, values: {**values, "on": date(2027, 1, 2)}, {"on": date(2027, 1, 2)}),
+    (lambda texts, values: {**texts, "on": "2027-01-02"}, {"on": "2027-01-02"}),
+    (lambda texts, values: {"on": [values["on"], b"x"]}, {"on": [date(2026, 1, 2), b"x"]}),
+    (lambda texts, values: {"in": "2026-01-02"}, {"in": "2026-01-02"}),
+]
+
+
+@pytest.mark.parametrize(("edit", "given"), EDITS)
+def test_what_was_not_edited_keeps_its_type_and_an_edit_may_hold_any_that_arguments_may(
+    edit: Arguments, given: dict[str, Any]
+) -> None:
+    def approve(request: ApprovalRequest) -> rf.Edit:
+        return rf.Edit(edit(request.arguments, request.input))
+
+    assert asked(approve)[1] == [("mail:send", given)]
+
+
 @pytest.mark.parametrize(
     ("approve", "reason", "text"),
     [

@@ -6,7 +6,7 @@ error table; neither frames nor processes. `session` calls it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, cast
@@ -21,6 +21,7 @@ from ringfence.enclave.received import restored
 from ringfence.enclave.results import in_doubt
 from ringfence.errors import CODES, ConfigError, ErrorInfo, Family, Issue, Status
 from ringfence.gate.consent import Consent, Denied, Granted, Responded
+from ringfence.gate.explain import not_approved
 from ringfence.gate.runner import Gate
 from ringfence.limits import ValueBudget
 from ringfence.ports import Answer, ApprovalRequest, CallWatch, Effect, Origin
@@ -73,7 +74,10 @@ class GateCaller:
         ran = outcome.recorded or in_doubt(self._effects.get(name))
         status: Status = "unknown" if outcome.recorded == "unknown" else "succeeded"
         # with a fallback's answer, the record is the tool's own
-        return _within(outcome.encoded or b"null", self._budget, ran, status)
+        answer = _within(outcome.encoded or b"null", self._budget, ran, status)
+        if answer.error is not None and not outcome.attempts:  # an approver's answer, so that no tool ran
+            return _error_answer(not_approved(name, "approval_denied", "invalid_response", "", None), "refused")
+        return answer
 
     def _with_bytes(self, name: str, args: bytes, paths: Any) -> tuple[bytes, list[Issue]]:
         """The arguments with bytes as the tool reads them, and where it would not read them."""
@@ -129,8 +133,8 @@ class HandlerCaller:
                     return _error_answer(error, "refused", cause)
                 case Responded(data):
                     return Answer(value=data, tags=tags_of(data))
-                case Granted(edited) if edited is not None:
-                    args, tags = edited, None
+                case Granted(edited, more) if edited is not None:
+                    args, tags = edited, _kept_tags(tags, args, edited, more, self._budget)
                 case Granted():
                     pass
         watch.tool_began()
@@ -182,6 +186,33 @@ def _within(data: bytes, budget: ValueBudget, ran: Status, status: Status = "suc
     except values.ValueRefused as refused:
         return _error_answer(_bad_result(refused), ran)
     return Answer(value=data, tags=tags_of(data), status=status)
+
+
+def _kept_tags(
+    tags: Mapping[Any, Any] | None, args: bytes, edited: bytes, more: Mapping[Any, Any] | None, budget: ValueBudget
+) -> dict[Any, Any]:
+    """Tags of edited arguments: of what the approver wrote as a date and the like, and of each text that is still the
+    same, which an approver sees as text.
+    """
+    before, after = values.parse(args, budget), values.parse(edited, budget)
+    kept = {kind: list(paths) for kind, paths in (more or {}).items()}
+    taken = {tuple(path) for paths in kept.values() for path in paths}
+    for kind, paths in (tags or {}).items():
+        for path in paths:
+            text = _text_at(after, path)
+            if text is not None and text == _text_at(before, path) and tuple(path) not in taken:
+                kept.setdefault(kind, []).append(path)
+    return kept
+
+
+def _text_at(value: Any, path: Sequence[str | int]) -> str | None:
+    """The text at the end of a path; None when it leads elsewhere."""
+    for step in path:
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            return None
+    return value if type(value) is str else None
 
 
 def _bad_result(refused: values.ValueRefused) -> ErrorInfo:

@@ -30,7 +30,8 @@ class Raised:
 
 
 async def hosted(call: Callable[[], Any], threads: DaemonThreads | None, code: str) -> Any:
-    """What `call()` returns, awaited if it can be, or a `Raised` under `code`.
+    """What `call()` returns, awaited if it can be, or a `Raised` under `code`. It has a task of its own: what it does to
+    that is no end of its caller.
 
     Args:
         threads: where it runs; None where it returns at once.
@@ -39,14 +40,19 @@ async def hosted(call: Callable[[], Any], threads: DaemonThreads | None, code: s
         asyncio.CancelledError: the caller was cancelled.
     """
     try:
-        value = call() if threads is None else await threads.call(call, ())
-        return await value if inspect.isawaitable(value) else value
+        return await asyncio.create_task(_called(call, threads, code))
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
         return Raised(raised(asyncio.CancelledError("cancelled"), code), None)
-    except KeyboardInterrupt:
+
+
+async def _called(call: Callable[[], Any], threads: DaemonThreads | None, code: str) -> Any:
+    try:
+        value = call() if threads is None else await threads.call(call, ())
+        return await value if inspect.isawaitable(value) else value
+    except (asyncio.CancelledError, KeyboardInterrupt):
         raise
     except BaseException as error:  # noqa: BLE001 - a function may raise anything; it is data from here on
         return Raised(raised(error, code), error)

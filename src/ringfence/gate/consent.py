@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
 
 from ringfence import values
 from ringfence.contract.output import dump_plain
@@ -34,6 +35,8 @@ class Granted:
 
     edited: bytes | None = None
     """Canonical JSON text of the arguments to run it with; None for its own."""
+    tags: Mapping[Any, Any] | None = None
+    """Paths of the texts in it that stand for dates and the like, by kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +108,8 @@ class Consent:
         match decision:
             case Allowed():
                 return Granted()
-            case AllowedWith(args):
-                return self._edited(name, args)
+            case AllowedWith() as edit:
+                return self._edited(name, edit)
             case AnsweredWith(value):
                 return self._responded(name, value)
             case Blocked(reason, text, cause):
@@ -118,13 +121,13 @@ class Consent:
             case _:
                 assert_never(decision)
 
-    def _edited(self, name: str, args: bytes) -> Granted | Denied:
+    def _edited(self, name: str, edit: AllowedWith) -> Granted | Denied:
         try:
-            values.parse(args, self._budget)
+            values.parse(edit.args, self._budget)
         except values.ValueRefused as refused:
             _log.warning("an approver's edit of %s does not fit: %s", name, refused.reason)
             return self._denied(name, "invalid_edit")
-        return Granted(args)
+        return Granted(edit.args, edit.tags)
 
     def _responded(self, name: str, value: object) -> Responded | Denied:
         try:

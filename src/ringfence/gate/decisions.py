@@ -7,13 +7,14 @@ another because it stands before it. Called by `gate.approval`. Pure.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, assert_never, cast
 
 from ringfence import values
-from ringfence.contract.hints import UNDECLARED
-from ringfence.contract.output import PydanticOutput
+from ringfence.contract.output import dump_plain
+from ringfence.contract.restorable import Kind, tags_of
 from ringfence.limits import ValueBudget
 from ringfence.ports import Approve, Edit, Reject, Respond
 
@@ -32,6 +33,8 @@ class AllowedWith:
 
     args: bytes
     """Canonical JSON of all of them, so that nobody who holds the mapping can change it any more."""
+    tags: Mapping[Kind, Sequence[Sequence[str | int]]] | None = None
+    """Paths of texts in it that were written as dates, decimals, ids and bytes, by kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,6 @@ _Known = tuple[int, Ruling]
 _BUDGET: Final = ValueBudget()
 DECISIONS: Final = frozenset({Approve, Edit, Reject, Respond})
 """The classes of decisions."""
-_ANSWER: Final = PydanticOutput(UNDECLARED, "Respond")
 
 
 def judge(answer: object) -> Ruling:
@@ -99,7 +101,11 @@ def _edited(args: object) -> Ruling:
     if not issubclass(type(args), Mapping):
         return Blocked("not_a_bool")
     try:
-        return AllowedWith(values.canonical(dict(cast("Mapping[Any, Any]", args)), _BUDGET))
+        given = dict(cast("Mapping[Any, Any]", args))
+        with contextlib.suppress(values.ValueRefused):
+            return AllowedWith(values.canonical(given, _BUDGET))
+        data = dump_plain(given)  # what a request shows as `input` may hold dates and the like
+        return AllowedWith(values.recode(values.parse(data, _BUDGET), _BUDGET), tags_of(data))
     except Exception:  # noqa: BLE001  (not JSON; or a mapping that cannot be read, which may raise anything)
         return Blocked("invalid_edit")
 
@@ -178,6 +184,6 @@ def _same(one: Ruling, other: Ruling) -> bool:
 
 def _text(value: object) -> bytes | None:
     try:
-        return values.recode(values.parse(_ANSWER.dump(value), _BUDGET), _BUDGET)
+        return values.recode(values.parse(dump_plain(value), _BUDGET), _BUDGET)
     except values.ValueRefused:
         return None
