@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -11,7 +12,7 @@ from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PlainSerializer, RootModel
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PlainSerializer, RootModel, computed_field
 from typing_extensions import TypedDict
 
 from ringfence.contract.hints import UNDECLARED
@@ -51,6 +52,22 @@ class Open(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
+class Shade(Enum):
+    RED = "red"
+
+
+class Counted(BaseModel):
+    day: date
+
+    @computed_field
+    def next(self) -> date:
+        return self.day + timedelta(days=1)
+
+    @computed_field(alias="theDayAfter")
+    def after(self) -> date:
+        return self.day + timedelta(days=2)
+
+
 class Days(RootModel[list[date]]):
     pass
 
@@ -70,6 +87,8 @@ def found(value: object, hint: Any = UNDECLARED) -> dict[str, list[list[str | in
         (NOON, {"datetime": [NOWHERE]}),
         (datetime(2026, 1, 2, 3, 4, 5, 6), {"datetime": [NOWHERE]}),
         (datetime(2026, 7, 2, tzinfo=ZoneInfo("Europe/Paris")), {"datetime": [NOWHERE]}),
+        (datetime(2026, 10, 25, 2, 30, fold=1, tzinfo=ZoneInfo("Europe/Paris")), {"datetime": [NOWHERE]}),
+        (datetime(2026, 3, 29, 2, 30, tzinfo=ZoneInfo("Europe/Paris")), {"datetime": [NOWHERE]}),
         (DAY, {"date": [NOWHERE]}),
         (time(1, 2), {"time": [NOWHERE]}),
         (Decimal("1.10"), {"decimal": [NOWHERE]}),
@@ -84,6 +103,8 @@ def found(value: object, hint: Any = UNDECLARED) -> dict[str, list[list[str | in
         ([Line(price=Decimal(1))], {"decimal": [[0, "price"]]}),
         ({"days": Days([DAY])}, {"date": [["days", 0]]}),
         (Open.model_validate({"when": DAY}), {"date": [["when"]]}),
+        (Counted(day=DAY), {"date": [["day"], ["next"], ["theDayAfter"]]}),
+        (OrderedDict({"a": [DAY]}), {"date": [["a", 0]]}),
     ],
 )  # fmt: skip
 def test_an_undeclared_result_says_where_its_values_are(value: object, tags: dict[str, Any]) -> None:
@@ -123,6 +144,29 @@ def test_a_declared_result_is_judged_as_what_was_declared() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("key", "hint", "text"),
+    [
+        (NOON, datetime, "2026-01-02T12:00:00Z"),
+        (time(1, 2), time, "01:02:00"),
+        (Shade.RED, Shade, "red"),
+        (Priority.FIRST, Priority, "2026-01-02"),
+        (1.5, float, "1.5"),
+        (True, bool, "true"),
+        (None, None, "None"),
+        (Decimal("1.0"), Decimal, "1.0"),
+        (timedelta(hours=1), timedelta, "PT1H"),
+    ],
+)
+def test_values_under_keys_of_every_kind_are_found(key: object, hint: Any, text: str) -> None:
+    assert found({key: DAY}, dict[hint, date]) == {"date": [[text]]}
+    assert found(OrderedDict({key: [DAY]}), OrderedDict[hint, list[date]]) == {"date": [[text, 0]]}
+
+
+def test_where_two_keys_become_one_text_only_texts_are_believed() -> None:
+    assert found({1: DAY, "1": None, "a": DAY}, dict[int | str, date | None]) == {"date": [["a"]]}
+
+
 def test_a_contract_that_cannot_hold_such_values_costs_nothing() -> None:
     assert type(PydanticOutput(list[dict[str, int | str]], "x").dump([{"a": "2026-01-02"}])) is bytes
     assert type(PydanticOutput(Order, "x").dump(Order(id=uuid.UUID(int=1), created=NOON))) is Restorable
@@ -134,6 +178,20 @@ def test_what_a_serialiser_of_the_users_own_writes_is_believed() -> None:
         both: date = Field(validation_alias=AliasChoices("both", "either"), default=DAY)
 
     assert found(Odd(when=NOON), Odd) == {"date": [["both"]]}
+
+
+def test_a_computed_field_that_fails_the_second_time_stays_a_text() -> None:
+    class Once(BaseModel):
+        times: list[int] = Field(default=[], exclude=True)
+
+        @computed_field
+        def day(self) -> date:
+            if self.times:
+                raise ValueError
+            self.times.append(1)
+            return DAY
+
+    assert found(Once(), Once) == {}
 
 
 def test_a_json_schema_declares_text_and_text_stays() -> None:

@@ -100,7 +100,10 @@ def _is_form(kind: Kind, value: Any, text: str) -> bool:
         value = value.value
     try:
         read = READERS[kind](text)
-        return bool(read == value) and (kind != "datetime" or read.utcoffset() == value.utcoffset())
+        if kind == "datetime":  # by its parts, since one in an hour that comes twice equals none of another zone
+            offsets = read.utcoffset(), value.utcoffset()
+            return offsets[0] == offsets[1] and bool(read.replace(tzinfo=None) == value.replace(tzinfo=None))
+        return bool(read == value)
     except Exception:  # noqa: BLE001 - another form, or a subclass of the user's own that cannot be compared
         return False
 
@@ -112,10 +115,9 @@ def _pairs(value: Any, shown: Any) -> Iterator[tuple[str | int, Any, Any]]:
     """Parts of a value that are not JSON's own scalars, beside the parts of its JSON form, with what names them."""
     if type(value) is dict and type(shown) is dict:  # as most are
         texts = cast("dict[Any, Any]", shown)
-        for key, child in cast("dict[Any, Any]", value).items():
+        for key, child in _items(cast("dict[Any, Any]", value), texts):
             if type(child) not in _PLAIN:
-                name = str(key) if type(key) in _KEYS else key
-                yield name, child, texts.get(name)
+                yield key, child, texts.get(key)
         return
     if isinstance(value, Enum):
         value = value.value
@@ -123,7 +125,7 @@ def _pairs(value: Any, shown: Any) -> Iterator[tuple[str | int, Any, Any]]:
         value = cast("RootModel[Any]", value).root
     if type(shown) is dict:
         texts = cast("dict[str, Any]", shown)
-        for key, child in _members(value):
+        for key, child in _members(value, texts):
             if type(child) not in _PLAIN:
                 yield key, child, texts.get(key)
     elif isinstance(value, _LISTS) and len(value) == len(shown):  # type: ignore[reportUnknownArgumentType]
@@ -132,19 +134,36 @@ def _pairs(value: Any, shown: Any) -> Iterator[tuple[str | int, Any, Any]]:
                 yield at, child, text
 
 
-_KEYS: Final = frozenset({int, date, datetime, uuid.UUID})
-"""Types of keys that become text as `str` writes them."""
+def _items(value: dict[Any, Any], shown: dict[Any, Any]) -> Iterator[tuple[str, Any]]:
+    """Members of a mapping under their keys as text. What is no text became some in a way of its own (a date, an
+    enumeration, a number); the order tells which."""
+    in_order = len(value) == len(shown)
+    for (key, child), name in zip(value.items(), shown if in_order else value, strict=True):
+        if type(key) is str:
+            yield key, child
+        elif in_order:
+            yield name, child
 
 
-def _members(value: Any) -> Iterator[tuple[str, Any]]:
+def _members(value: Any, shown: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Members of whatever becomes an object, under the keys that they have there."""
     if isinstance(value, dict):
-        for key, child in cast("dict[Any, Any]", value).items():
-            yield (str(key) if type(key) in _KEYS else key), child
+        yield from _items(cast("dict[Any, Any]", value), shown)
     elif isinstance(value, BaseModel):
-        for name, field in type(value).model_fields.items():
+        kind = type(value)
+        for name, field in kind.model_fields.items():
             yield field.serialization_alias or field.alias or name, getattr(value, name, None)
+        for name, computed in kind.model_computed_fields.items():
+            yield computed.alias or name, _computed(value, name)
         yield from (value.model_extra or {}).items()
     elif dataclasses.is_dataclass(value):
         for one in dataclasses.fields(value):
             yield one.name, getattr(value, one.name, None)
+
+
+def _computed(value: BaseModel, name: str) -> Any:
+    """A computed field once more: None when it has changed its mind, and then its text stays a text."""
+    try:
+        return getattr(value, name)
+    except Exception:  # noqa: BLE001 - the user's code, which has already given what is sent
+        return None
