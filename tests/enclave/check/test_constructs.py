@@ -60,6 +60,8 @@ def test_strict_leaves_out_what_the_other_levels_have(source: str, code: str) ->
         "import itertools\nfor i in itertools.count(): print(i)",
         "from itertools import cycle as c\n[x for x in c('ab')]",
         "import itertools\nlist(itertools.count())",
+        "import itertools\nlist(map(pow, itertools.count(), itertools.repeat(2)))",
+        "import itertools\nlist(zip(itertools.count(), itertools.repeat(2)))",
         "import itertools\nsum(x for x in itertools.count())",
         "import itertools\nit = itertools.repeat(1)\nfor x in it: pass",
         "import itertools\nfor i, x in enumerate(itertools.count()): pass",
@@ -88,6 +90,9 @@ def test_a_loop_without_end_is_found(source: str) -> None:
         "import itertools\nfor i in itertools.islice(itertools.count(), 3): pass",
         "import itertools\nlist(itertools.repeat(1, 3))",
         "import itertools\nlist(zip(itertools.count(), 'abc'))",
+        "import itertools\nlist(map(pow, range(10), itertools.repeat(2)))",
+        "list(map(str))",
+        "list(zip())",
     ],
 )
 def test_a_loop_that_can_end_is_left_alone(source: str) -> None:

@@ -130,7 +130,10 @@ def _endless(subject: Subject, node: ast.expr) -> bool:
             name = subject.dotted(func)
             if name == "itertools.repeat":
                 return len(args) == 1 and not keywords
-            if name in ("enumerate", "map", "filter"):
+            if name in ("map", "zip"):  # the shortest ends it
+                sources = args[1:] if name == "map" else args
+                return bool(sources) and all(_endless(subject, inner) for inner in sources)
+            if name in ("enumerate", "filter"):
                 return any(_endless(subject, inner) for inner in args)
             return name in vocabulary.ENDLESS
         case ast.GeneratorExp(generators=[first, *_]):
