@@ -22,6 +22,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "enclave.endings": ("tests/enclave/test_limits.py", "means something only where a guest dies"),
     "enclave.failures": ("tests/enclave/test_calls.py", "is what every handler's exception goes through"),
     "enclave.flight": _LIFE,
+    "enclave.flights": ("tests/enclave/test_closing.py", "shows when somebody closes what still runs"),
     "enclave.facade": _LIFE,
     "enclave.loops": _LIFE,
     "enclave.pool": _LIFE,

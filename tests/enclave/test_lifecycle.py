@@ -396,13 +396,13 @@ def test_an_enclave_closes_its_gate_even_where_its_workers_do_not_close(
         closed: list[str] = []
         workers = Workers.aclose
 
-        async def failing(self: Workers) -> None:
-            await workers(self)
+        async def failing(self: Workers, blocked: asyncio.AbstractEventLoop | None) -> None:
+            await workers(self, blocked)
             if how == "fails":
                 raise OSError("no")
             await asyncio.Event().wait()
 
-        async def gate(self: Gate) -> None:
+        async def gate(self: Gate, *, drain: float) -> None:
             closed.append("gate")
 
         monkeypatch.setattr(Workers, "aclose", failing)

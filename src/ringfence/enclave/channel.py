@@ -24,10 +24,18 @@ def describe_exit(gone: Exit) -> str:
     if gone.step is not None:
         return f"its jail could not be closed ({gone.step})"
     if gone.signal is not None:
-        return f"signal {signal.Signals(gone.signal).name}"
+        return f"signal {_signal_name(gone.signal)}"
     if gone.code is not None:
         return f"exit code {gone.code}"
     return "its zygote died first"
+
+
+def _signal_name(number: int) -> str:
+    """Its name, or its number where it has none: real-time signals other than the first and the last."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
 
 
 class Owner(Protocol):
@@ -239,6 +247,13 @@ class Channel:
         """Stop listening for good. Idempotent."""
         if not self.closed:
             self._give_up()
+
+    def forget(self) -> None:
+        """In a fork of the host: close its copy of the socket, and leave the loop alone, which shares the kernel's list
+        of watched descriptors with the host's."""
+        self.closed = True
+        self._owner = None
+        self._child.sock.close()
 
     def abandon(self) -> None:
         """The same from anywhere: from another thread, and when the loop is gone. The child dies with its zygote."""

@@ -6,12 +6,11 @@ Knows how to build a caller from what the user gave and where workers come from;
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import secrets
 import time
 import weakref
-from collections.abc import Callable, Generator, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType, TracebackType
@@ -24,7 +23,6 @@ from ringfence.enclave import protocol, reports, requests, stubs
 from ringfence.enclave.callers import GateCaller, HandlerCaller, ToolHandler
 from ringfence.enclave.calls import Flagged
 from ringfence.enclave.channel import Channel
-from ringfence.enclave.flight import Flight
 from ringfence.enclave.functions import GlobalFunctions
 from ringfence.enclave.options import LEAST_MEMORY as LEAST_MEMORY
 from ringfence.enclave.options import EnclaveConfig, EnclaveOptions, parse
@@ -36,7 +34,7 @@ from ringfence.errors import ConfigError, Refusal
 from ringfence.events import Event, EventType
 from ringfence.gate.consent import Consent
 from ringfence.gate.hub import EventHub, EventStream, Filter, Handler
-from ringfence.gate.runner import Gate, GateStatistics
+from ringfence.gate.runner import DRAIN, Gate, GateStatistics
 from ringfence.limits import RunLimits, parse_text
 from ringfence.policy.screen import Declared, Plan
 from ringfence.policy.screening import Screening
@@ -47,8 +45,6 @@ from ringfence.threads import DaemonThreads
 
 ENGINES: Final = MappingProxyType({"python": "ringfence.enclave.engines.python_unsafe:prepare,serve"})
 _log: Final = logging.getLogger("ringfence")
-CLOSE_PATIENCE: Final = 10.0
-"""Seconds that aborted runs have to unwind when the enclave closes."""
 
 
 Approval = Approvers | Sequence[Approvers]
@@ -134,8 +130,7 @@ class Enclave:
             waiting=self._config.waiting,
             preload=self._config.preload,
         )
-        self._runs: set[Flight] = set()
-        self._closed = False
+        self._freed = False
         self._finalizer = weakref.finalize(self, self._workers.close_nowait)
 
     # running
@@ -167,7 +162,7 @@ class Enclave:
             SandboxFault: no jailed worker could be started.
             asyncio.CancelledError: the caller was cancelled; the script is dead and its calls are unwound.
         """
-        self._check_open()
+        self._workers.check_open()
         caller = self._caller_for(tool_handler)
         request = self._request(source, inputs, variables)
         origin = Origin(
@@ -178,7 +173,7 @@ class Enclave:
         if (refused := requests.refusal(source, self._limits)) is not None:
             return never_started(refused, request.run_id, time.time())
         session = partial(self._session, caller, origin)
-        with self._flying() as flight:
+        with self._workers.flights.one() as flight:
             result = await flight.run(self._workers.pool(), request, session, partial(_announce, self._gate, origin))
         if self._config.sanitize_stack_traces and result.error is not None:
             result = replace(result, error=without_traces(result.error))
@@ -186,16 +181,6 @@ class Enclave:
             variables.clear()
             variables.update(result.variables)
         return result
-
-    @contextlib.contextmanager
-    def _flying(self) -> Generator[Flight]:
-        """A run or check that `abort` and `aclose` know of."""
-        flight = Flight()
-        self._runs.add(flight)
-        try:
-            yield flight
-        finally:
-            self._runs.discard(flight)
 
     def _session(self, caller: GateCaller | HandlerCaller, origin: Origin, channel: Channel) -> ScriptSession:
         return ScriptSession(
@@ -224,12 +209,12 @@ class Enclave:
         Tools run in a thread of the enclave's own, not in the caller's event loop.
 
         Raises:
-            ConfigError: as for `run`; also when an asynchronous tool of this enclave calls it, which would wait for
-                itself.
+            ConfigError: as for `run`; also when an asynchronous tool of a script that some enclave's `run_sync` runs
+                calls it: it would wait for itself, or two enclaves for each other.
             SandboxFault: as for `run`.
         """
-        self._check_open()
-        return self._workers.thread().call(
+        self._workers.check_open()
+        return self._workers.call(
             self.run(
                 source,
                 inputs,
@@ -249,15 +234,15 @@ class Enclave:
             SandboxFault: `deadline_exceeded` or `memory_limit`, reading the source took more than a run may use;
                 another code: no jailed worker could be started, or the one that read the source broke.
         """
-        self._check_open()
+        self._workers.check_open()
         request = self._request(source, None, None, mode="check")
         if (refused := requests.refusal(source, self._limits)) is not None:
             return reports.refused(str(refused.data["code"]), refused.message, refused.hint or "")
         try:
-            with self._flying() as flight:
+            with self._workers.flights.one() as flight:
                 return await flight.check(self._workers.pool(), request, self._limits)
         except Refusal:
-            self._check_open()
+            self._workers.check_open()
             raise
 
     def check_sync(self, source: str) -> CheckReport:
@@ -266,18 +251,18 @@ class Enclave:
         Raises:
             ConfigError, Refusal, SandboxFault: as for `check`.
         """
-        self._check_open()
-        return self._workers.thread().call(self.check(source))
+        self._workers.check_open()
+        return self._workers.call(self.check(source))
 
     def abort(self) -> None:
         """End every run of this enclave with `ABORTED`, and every check. From any thread; returns at once."""
-        for run in tuple(self._runs):
-            run.abort_threadsafe()
+        self._workers.flights.abort()
 
     async def warm(self) -> None:
         """Start the workers now instead of with the first run.
 
         Raises:
+            ConfigError: `not_running`, the enclave is closed.
             SandboxFault: no jailed worker could be started.
         """
         await self._workers.pool().warm()
@@ -289,7 +274,7 @@ class Enclave:
     def statistics(self) -> EnclaveStatistics:
         """Counts of now."""
         return EnclaveStatistics(
-            running=len(self._runs),
+            running=len(self._workers.flights),
             abandoned_handlers=self._threads.statistics().abandoned,
             abandoned_functions=self._functions.threads.statistics().abandoned,
             abandoned_approvals=self._consent.threads.statistics().abandoned,
@@ -339,16 +324,23 @@ class Enclave:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Abort what runs and free every worker. Idempotent; later runs raise `not_running`."""
-        self._closed = True
-        self.abort()
-        deadline = time.monotonic() + CLOSE_PATIENCE
-        async with contextlib.AsyncExitStack() as rest:  # done even where a part of it fails or is cancelled
-            if self._gate is not None and self._owns_gate:
-                rest.push_async_callback(self._gate.aclose)
-            rest.push_async_callback(self._workers.aclose)
-            while self._runs and time.monotonic() < deadline:  # noqa: ASYNC110 - some belong to other threads' loops
-                await asyncio.sleep(0.001)
+        """Abort what runs and free every worker. Idempotent; later runs raise `not_running`.
+
+        Whoever is cancelled meanwhile frees the workers all the same, and what is left the next `aclose` or `close`.
+        """
+        await self._end()
+
+    async def _end(self, blocked: asyncio.AbstractEventLoop | None = None) -> None:
+        drain = DRAIN if blocked is None else 0.0
+        try:
+            await self._workers.aclose(blocked)
+        except asyncio.CancelledError:
+            drain = 0.0
+            raise
+        finally:
+            if self._gate is not None and self._owns_gate and not self._workers.inherited:
+                await self._gate.aclose(drain=drain)
+        self._freed = True
 
     async def dispose(self) -> None:
         """The second seed's name for `aclose`."""
@@ -363,19 +355,18 @@ class Enclave:
         self.close()
 
     def close(self) -> None:
-        """`aclose` for programs without an event loop. Blocks until everything has ended; idempotent."""
-        if not self._closed:
-            thread = self._workers.thread()
-            try:
-                thread.call(self.aclose())
-            finally:
-                thread.close()
+        """`aclose` for programs without an event loop. Blocks until everything has ended; idempotent.
+
+        In a running event loop it does not wait for that loop's own runs, which end when the loop goes on. In a fork of
+        the process that made the enclave it ends the fork's workers, and leaves drivers to that process.
+
+        Raises:
+            ConfigError: an asynchronous tool of a script that `run_sync` runs calls it, and would wait for itself.
+        """
+        if not self._freed:
+            self._workers.close(self._end(asyncio._get_running_loop()))
 
     # one run's data
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ConfigError("the enclave is closed", code="not_running")
 
     def _caller_for(self, handler: ToolHandler | None) -> GateCaller | HandlerCaller:
         """Who answers the calls of one run."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from ringfence.enclave.channel import Channel, Resident
 from ringfence.enclave.supplies import supplies
-from ringfence.errors import SandboxFault
+from ringfence.errors import ConfigError, SandboxFault
 from ringfence.sandbox.jail.plan import JailPlan
 from ringfence.sandbox.jail.supervise import Zygote
 
@@ -48,6 +48,7 @@ class Pool:
         When none waits, a new one is handed out at once: it reads its script when it has closed its jail.
 
         Raises:
+            ConfigError: `not_running`, the enclave is closed.
             SandboxFault: no child could be forked.
         """
         while self._waiting:
@@ -70,13 +71,20 @@ class Pool:
 
     async def _running_zygote(self) -> Zygote:
         async with self._starting:
-            if self._closed:
-                raise SandboxFault("the enclave is closed", code="sandbox_unavailable")
+            if self._is_over():
+                raise _closed()
             if self._zygote is None or not self._zygote.alive:
                 if self._zygote is not None:
                     await self._zygote.aclose()
-                self._zygote = await Zygote.start(self._plan, self._engine, supplies=supplies(self._preload))
+                zygote = await Zygote.start(self._plan, self._engine, supplies=supplies(self._preload))
+                if self._is_over():  # meanwhile, by somebody who could not see this one
+                    zygote.close_nowait()
+                    raise _closed()
+                self._zygote = zygote
             return self._zygote
+
+    def _is_over(self) -> bool:
+        return self._closed
 
     def _refill_later(self) -> None:
         asyncio.get_running_loop().call_later(REFILL_DELAY, self._refill)
@@ -94,6 +102,7 @@ class Pool:
         """Start the zygote and its waiting children now.
 
         Raises:
+            ConfigError: `not_running`, the enclave is closed.
             SandboxFault: no child could be jailed.
         """
         await self._running_zygote()
@@ -106,21 +115,33 @@ class Pool:
         return [channel.pid for channel in self._waiting if channel.pid is not None]
 
     async def aclose(self) -> None:
-        """End every child and the zygote; nothing is left when this returns."""
+        """End every child and the zygote; nothing is left when this returns, or is cancelled."""
         self._closed = True
-        while self._waiting:
-            self.release(self._waiting.popleft())
-        if self._zygote is not None and self._zygote.alive:  # else its children are gone, and nobody will tell
-            await asyncio.gather(*[channel.wait_exited(REAP_TIMEOUT) for channel in self._dying])
-        if self._zygote is not None:
-            await self._zygote.aclose()
-            self._zygote = None
+        try:
+            while self._waiting:
+                self.release(self._waiting.popleft())
+            if self._zygote is not None and self._zygote.alive:  # else its children are gone, and nobody will tell
+                await asyncio.gather(*[channel.wait_exited(REAP_TIMEOUT) for channel in self._dying])
+            if self._zygote is not None:
+                await self._zygote.aclose()
+        finally:
+            self.close_nowait()
 
     def close_nowait(self) -> None:
-        """The same without an event loop: for finalizers, and for pools whose loop is gone."""
+        """The same without an event loop: for finalizers, and for pools whose loop is gone. Idempotent."""
         self._closed = True
         if self._zygote is not None:
             self._zygote.close_nowait()
             self._zygote = None
         while self._waiting:
             self._waiting.popleft().abandon()
+
+    def forget(self) -> None:
+        """In a fork of the host: free what this process has of children that are its parent's."""
+        self._closed = True
+        for channel in self._waiting:
+            channel.forget()
+
+
+def _closed() -> ConfigError:
+    return ConfigError("the enclave is closed", code="not_running")
