@@ -30,6 +30,9 @@ from ringfence.policy.bulk import MOST, asks_for_all
         {"take": "20000"},
         {"ids": "*"},
         {"ids": ["*"]},
+        {"result_limit": 5000},
+        {"ops": {"fields": "*"}},
+        {"junk": [0] * 10_000, "q": {"limit": 10**6}},
         {"where": {"id": {"in": ["a", "*"]}}},
         {"*": 1},
         {"no_limit": True},
@@ -51,6 +54,10 @@ def test_without_a_bound(arguments: dict[str, Any]) -> None:
         {},
         {"limit": 10, "id": 12345},
         {"limit": 999},
+        {"credit_limit": 5000},
+        {"timeLimit": 3600},
+        {"op": "*"},
+        {"filter": {"mathOperator": "*"}},
         {"limit": None},
         {"limit": True},
         {"limit": "many"},
@@ -79,7 +86,7 @@ def test_with_a_bound_or_about_something_else(arguments: dict[str, Any]) -> None
 
 def test_depth_costs_no_stack() -> None:
     deep: Any = "*"
-    for _ in range(MOST - 2):
+    for _ in range(MOST // 2 - 2):
         deep = [deep]
     assert asks_for_all({"a": deep})
 

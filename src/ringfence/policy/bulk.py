@@ -21,12 +21,16 @@ MANY: Final = 1_000
 EXCESSIVE: Final = 10_000
 """Over it the fields whose names mean other things too are one (K3, EXCESSIVE_LIMIT)."""
 MOST: Final = 10_000
-"""Members and items that are looked at, at most 40 ms of them, outer ones before inner ones: a bound that means something to a
-tool stands far outside, and whatever lies deep in megabytes of rows is somebody's data."""
+"""Members and items that are looked at, at most 40 ms of them; outer ones before inner ones, and objects inside objects
+before lists: there stands what means something to a tool, while megabytes of rows are somebody's data."""
 _PAGES: Final = frozenset({("page", "size"), ("pagesize",), ("per", "page")})
 _COUNTS: Final = frozenset({("count",), ("max",), ("top",), ("size",), ("take",)})
-_CONTAINERS: Final = frozenset({dict, list})
-"""What JSON values hold others in."""
+_LIMITED: Final = frozenset(
+    "default fetch item items max maximum no page query record records result results row rows".split()
+)
+"""Words that a `limit` of what is fetched may have beside it, unlike that of a credit, or of a time."""
+_SYMBOLS: Final = frozenset("bullet char character delimiter mark op operation operator separator sign symbol".split())
+"""Last words of keys under which `"*"` is just that."""
 _LONGEST_KEY: Final = 128
 """Characters of a key that is looked at."""
 
@@ -34,40 +38,47 @@ _LONGEST_KEY: Final = 128
 def asks_for_all(arguments: Mapping[str, Any]) -> bool:
     """Whether anything in the arguments does away with a bound.
 
-    A `"*"` as a value, list item or key; a `limit` or page size of at least `MANY`; a `count`, `max`, `top`, `size` or
-    `take` over `EXCESSIVE`, as a number or as text; a flag `no_limit` or `unlimited` that is set, or the value
-    `"no_limit"`. Only the outermost `MOST` members and items are looked at.
+    A `"*"` as a value, list item or key, but for keys such as `operator`; a `limit` (of rows, results and the like) or
+    page size of at least `MANY`; a `count`, `max`, `top`, `size` or `take` over `EXCESSIVE`, as a number or as text; a
+    flag `no_limit` or `unlimited` that is set, or the value `"no_limit"`. Only `MOST` members and items are looked at.
     """
-    waiting: deque[Any] = deque([arguments])
+    objects: deque[Mapping[str, Any]] = deque([arguments])
+    lists: deque[list[Any]] = deque()
     bounds: dict[str, float] = {}
     left = MOST
-    while waiting and left > 0:
-        item = waiting.popleft()
-        inside: Iterable[Any] = cast("list[Any]", item)
-        if isinstance(item, Mapping):
-            members = cast("Mapping[str, Any]", item)
+    while left > 0 and (objects or lists):
+        inside: Iterable[Any]
+        if objects:
+            members = objects.popleft()
             if any(_is_wide(key, value, bounds) for key, value in islice(members.items(), left)):
                 return True
-            inside = members.values()
-        for value in islice(inside, left):  # most are numbers and long texts
+            inside = islice(members.values(), left)
+            left -= 1 + len(members)
+        else:
+            items = lists.popleft()[:left]
+            if any(type(one) is str and _says_all(one) for one in items):
+                return True
+            inside = items
+            left -= 1 + len(items)
+        for value in inside:
             kind = cast("type[object]", type(value))
-            if kind is str:
-                if len(value) <= len("no_limit") and _says_all(value):
-                    return True
-            elif kind in _CONTAINERS:
-                waiting.append(value)
-        left -= max(len(cast("list[Any]", item)), 1)
+            if kind is dict:
+                objects.append(value)
+            elif kind is list:
+                lists.append(value)
     return False
 
 
 def _says_all(text: str) -> bool:
-    return text == "*" or text.lower().replace("_", "").replace("-", "") == "nolimit"
+    return len(text) <= len("no_limit") and (text == "*" or text.lower().replace("_", "").replace("-", "") == "nolimit")
 
 
 def _is_wide(key: str, value: object, bounds: dict[str, float]) -> bool:
     """Whether a member is one. `bounds` remembers keys: a long list of rows has the same few again and again."""
     if key == "*":
         return True
+    if type(value) is str and _says_all(value):
+        return _SYMBOLS.isdisjoint(words(key[:_LONGEST_KEY])[-1:])
     number = _number(value)
     if number is None or (number < MANY and number != 1):
         return False
@@ -82,7 +93,7 @@ def _least(key: str) -> float:
     found = words(key[:_LONGEST_KEY])
     if are_adjacent(found, "no", "limit") or "nolimit" in found or "unlimited" in found:
         return 1
-    if "limit" in found or found in _PAGES:
+    if ("limit" in found and _LIMITED.issuperset({*found} - {"limit"})) or found in _PAGES:
         return MANY
     return EXCESSIVE + 1 if found in _COUNTS else math.inf
 

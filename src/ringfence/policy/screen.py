@@ -214,8 +214,11 @@ class Screen:
                 yield _Hit(id=pattern.id, action=action, error=_FIVE[pattern.id])
         if self._history is not None:
             history = self._history.seen(now)
+            copy = None
             for detector in plan.custom:
-                hit = self._own(detector, name, arguments, history)
+                if copy is None or copy != arguments:  # none of them changes what another one, or the tool, sees
+                    copy = _copied(arguments)
+                hit = self._own(detector, name, copy, history)
                 if hit is not None:
                     yield hit
 
@@ -286,7 +289,7 @@ def _asked(
     seen its pattern.
     """
     try:
-        answer: object = detector.detect(name, _copied(arguments), tuple(history))
+        answer: object = detector.detect(name, arguments, tuple(history))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the host's own code; its text could hold arguments
@@ -307,7 +310,7 @@ def _verdict(answer: object) -> Verdict:
 
 
 def _copied(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """A private copy of JSON values of any depth, so that no detector changes what another one, or the tool, sees."""
+    """A private copy of JSON values of any depth."""
     made: dict[str, Any] = {}
     stack: list[tuple[Any, dict[Any, Any] | list[Any]]] = [(arguments, made)]
     while stack:
