@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringfence.limits import ValueBudget
-from ringfence.values import ValueRefused, canonical, check_text, digest, parse, recode
+from ringfence.values import ValueRefused, canonical, check_text, digest, footprint, parse, recode
 
 BUDGET = ValueBudget()
 SMALL = ValueBudget(size=64, depth=3, nodes=8)
@@ -147,3 +147,42 @@ def test_a_number_of_more_digits_than_python_writes_is_refused() -> None:
     with pytest.raises(ValueRefused, match="a whole number of too many digits") as caught:
         canonical({"n": 10**5_000}, ValueBudget())
     assert caught.value.too_large
+
+
+LONG = b"7" * 4_300
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        (b",".join([LONG] * 25), False),
+        (b",".join([LONG] * 26), True),
+        (b",".join([b"-" + LONG] * 1_200), True),
+        (b",".join([b"7" * 399] * 2_000), False),
+        (b'"' + b"7" * 1_000_000 + b'"', False),
+        (b'"' + b"7" * 1_000_000 + b'",' + b",".join([LONG] * 26), True),
+    ],
+)
+def test_the_digits_of_long_whole_numbers_are_bounded_together(text: bytes, refused: bool) -> None:
+    """Python reads and writes one of them in the square of its digits."""
+    raw = b"[" + text + b"]"
+    if not refused:
+        check_text(raw, ValueBudget())
+        return
+    with pytest.raises(ValueRefused, match="more than 100000 digits in long whole numbers") as caught:
+        check_text(raw, ValueBudget())
+    assert caught.value.too_large
+
+
+@pytest.mark.parametrize("count", [1, 100, 5_000])
+def test_small_texts_are_held_for_what_they_hold_as_well(count: int) -> None:
+    """A guest may send very many of them."""
+    raw = b"[" + b",".join([b'{"":0.5}'] * count) + b"]"
+    tracemalloc.start()
+    try:
+        value = parse(raw, ValueBudget())
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert len(value) == count
+    assert held <= 1.3 * footprint(raw) + 1_000

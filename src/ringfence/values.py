@@ -25,6 +25,11 @@ _encoder: Final = msgspec.json.Encoder(order="sorted")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 MOST_QUOTES: Final = 400_000
 """Quotation marks in a text that looks too rich in values; telling structure from text costs half a second beyond."""
+MOST_DIGITS: Final = 100_000
+"""Digits of one value's very long whole numbers together; they take 5 ms."""
+_LONG: Final = b"0" * 400
+"""Digits that take no longer than as many of short numbers."""
+_AS_ZEROS: Final = bytes.maketrans(b"123456789", b"0" * 9)
 _NO_LIMIT: Final = 2**63
 _SHORT: Final = 64 * KIB
 """Bytes of text that are not looked at: as memory they are some megabytes at most."""
@@ -163,6 +168,8 @@ def check_text(raw: bytes, budget: ValueBudget) -> None:
     """
     if len(raw) > budget.size:
         raise _too_long(raw, budget)
+    if len(raw) > MOST_DIGITS:
+        _check_digits(raw)
     if len(raw) <= budget.nodes or _structure(raw) <= budget.nodes:
         return  # every value costs at least one byte of structure
     if raw.count(b'"') > MOST_QUOTES:
@@ -173,12 +180,20 @@ def check_text(raw: bytes, budget: ValueBudget) -> None:
         raise ValueRefused("", f"more than {budget.nodes} values", too_large=True)
 
 
+def _check_digits(raw: bytes) -> None:
+    """Reading and writing a whole number takes time by the square of its digits."""
+    if raw.translate(_AS_ZEROS).count(_LONG) <= MOST_DIGITS // len(_LONG):
+        return
+    if _STRING.sub(b"", raw).translate(_AS_ZEROS).count(_LONG) > MOST_DIGITS // len(_LONG):
+        raise ValueRefused("", f"more than {MOST_DIGITS} digits in long whole numbers", too_large=True)
+
+
 def footprint(data: bytes) -> int:
-    """Bytes that the Python value of JSON text may take, its text included; short texts are taken for what they are.
+    """Bytes that the Python value of JSON text may take, its text included.
 
     An object of one member is 7 bytes of text and 184 of memory, two values (CPython 3.11).
     """
-    return len(data) if len(data) < _SHORT else len(data) + _VALUE * _structure(data)
+    return len(data) + _VALUE * _structure(data)
 
 
 def _structure(raw: bytes) -> int:

@@ -96,6 +96,7 @@ class Allow:
     error: None = None
     flags: tuple[str, ...] = ()
     reason: None = None
+    cause: None = None
 
 
 async def converse(

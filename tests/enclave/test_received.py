@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from ringfence.contract.output import dump_plain
 from ringfence.enclave.protocol import Call, Done, GlobalCall, Print, WireViolation, decode, print_allowance
 from ringfence.enclave.received import Arguments, Printed, restored, take_arguments, take_done
 from ringfence.enclave.results import Ending
 from ringfence.errors import ErrorInfo
 from ringfence.limits import RunLimits, ValueBudget
+from ringfence.values import ValueRefused
 
 BUDGET = ValueBudget(size=300, depth=3, nodes=20, members=3)
 PLACE = {"id": 1, "line": 1, "site": "1:1", "task": "0", "seq": 0}
@@ -149,11 +151,58 @@ def test_a_value_or_variables_beyond_the_budget_are_too_large(part: str) -> None
         (done(1, variables={}), False),
         (done(1), True),
         (done(1, unkept=["a"]), False),
+        (done(1, variable_tags={}), False),
     ],
 )
 def test_variables_are_an_object_and_there_exactly_where_they_were_asked_for(frame: Done, asked: bool) -> None:
     with pytest.raises(WireViolation):
         take_done(frame, BUDGET, variables=asked)
+
+
+@pytest.mark.parametrize("name", ["not a name", "", "class", "_x", "__x", "1a", "a.b"])
+def test_variables_have_names_that_a_script_can_write(name: str) -> None:
+    with pytest.raises(WireViolation):
+        take_done(done(1, variables={"a": 1, name: 1}), BUDGET, variables=True)
+
+
+def test_a_variable_with_the_name_of_something_else_is_dropped() -> None:
+    """What comes back can be given to the next run."""
+    frame = done(1, variables={"inputs": "2026-01-02", "a": 1}, variable_tags={"date": [["inputs"]]})
+    assert take_done(frame, BUDGET, variables=True, taken={"inputs"}) == Ending(value=1, variables={"a": 1})
+
+
+def test_a_variable_that_is_too_deep_for_the_next_run_is_not_kept() -> None:
+    def nested(depth: int) -> Any:
+        return [nested(depth - 1)] if depth else 1
+
+    frame = done(1, variables={"deep": nested(64), "fits": nested(63)})
+    kept = take_done(frame, ValueBudget(depth=400), variables=True)
+    assert kept == Ending(value=1, variables={"fits": nested(63)}, unkept=("deep",))
+    with pytest.raises(ValueRefused):
+        dump_plain({"deep": nested(64)})
+    dump_plain(kept.variables)
+
+
+def test_arguments_that_look_richer_without_their_escapes_are_refused() -> None:
+    """They are parsed again to be served, where nobody expects a refusal."""
+    texts = ["\u002c" * 3] * 400_000
+    raw = ('{"a":["' + '","'.join(texts) + '"]}').encode()
+    frame = decode(b'{"t":"call","id":1,"line":1,"site":"1","task":"0","seq":0,"name":"a","args":' + raw + b"}")
+    assert isinstance(frame, Call)
+    budget = ValueBudget(size=len(raw))
+    taken = take_arguments(frame, budget)
+    assert isinstance(taken, ErrorInfo)
+    assert taken.code == "invalid_input"
+
+
+def test_arguments_say_what_they_hold_with_their_tags() -> None:
+    plain, tagged = (take_arguments(call({"a": "2026-01-02"}, tags=tags), BUDGET) for tags in (None, {"date": [["a"]]}))
+    assert isinstance(plain, Arguments)
+    assert isinstance(tagged, Arguments)
+    assert (plain.size, tagged.size > plain.size, tagged.value) == (plain.size, True, {"a": "2026-01-02"})
+    many = take_arguments(call({"a": [{"": 0.5}] * 4_000}), ValueBudget())
+    assert isinstance(many, Arguments)
+    assert many.size > 184 * 4_000
 
 
 def test_printed_text_is_kept_up_to_its_limit() -> None:

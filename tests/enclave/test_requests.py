@@ -47,6 +47,7 @@ def test_a_request_says_everything() -> None:
         max_iterations=10_000,
         counted="bounded",
         traces=True,
+        taken=frozenset({"call_tool", "inputs", "ToolError", "GlobalFunctionError", "mail", "context"}),
     )
 
 
@@ -87,11 +88,15 @@ def test_what_is_no_data_is_refused(what: str, value: Any) -> None:
         made(**{what: value})
 
 
-@pytest.mark.parametrize("name", ["a b", "class", "_x", "__x", "", "call_tool", "inputs", "tools", "mail", "context"])
+@pytest.mark.parametrize("name", ["a b", "class", "_x", "__x", "", "call_tool", "inputs", "mail", "context"])
 def test_a_variable_cannot_have_the_name_of_anything_else(name: str) -> None:
     with pytest.raises(rf.ConfigError, match=r"^variables: ") as refused:
         made(variables={name: 1})
     assert refused.value.code == "bad_name"
+
+
+def test_a_variable_may_be_called_tools_where_a_script_has_none() -> None:
+    assert made(variables={"tools": 1}).variables == b'{"tools":1}'
 
 
 def test_a_source_is_text_of_bounded_length() -> None:

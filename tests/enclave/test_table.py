@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ringfence.enclave import protocol
-from ringfence.enclave.table import READERS, REFUSED, ROWS, TYPES, BadTags, Unwritable, restore, shown, write
+from ringfence.enclave.table import READERS, REFUSED, ROWS, TYPES, BadTags, Unwritable, judge, restore, shown, write
 
 KINDS = [
     pytest.param(datetime.datetime(2026, 1, 2, 3, 4, 5, 6), "datetime", "2026-01-02T03:04:05.000006", id="naive"),
@@ -194,3 +194,11 @@ def test_every_sort_of_value_has_a_place_to_arrive() -> None:
     assert all(row.value and row.wire and (row.script or row.host) for row in ROWS)
     assert all(bool(row.script) == bool(row.javascript) for row in ROWS)
     assert all(row.value and row.wire and not (row.script or row.javascript or row.host) for row in REFUSED)
+
+
+def test_tags_can_be_judged_without_changing_a_value() -> None:
+    value = {"a": ["2026-01-02", "1.5"]}
+    judge(value, {"date": [["a", 0]], "decimal": [["a", 1]]})
+    assert value == {"a": ["2026-01-02", "1.5"]}
+    with pytest.raises(BadTags):
+        judge(value, {"date": [["a", 0], ["a", 0]]})

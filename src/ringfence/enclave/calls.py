@@ -63,6 +63,7 @@ class Call(msgspec.Struct, kw_only=True, eq=False):
     def end(self, status: Status, code: str | None) -> None:
         """Note how it ended; the public record is made when the run has."""
         self.status, self.code, self.taken = status, code, time.monotonic() - self.received
+        self.args = None
 
     def interrupt(self, effect: Effect | None) -> None:
         """Note that it was cut off: nothing happened where its tool had not begun."""

@@ -271,6 +271,8 @@ class RunRequest:
     variables_tags: Tags | None = None
     keep_variables: bool = False
     """Send the script's top-level data back with its value."""
+    taken: frozenset[str] = frozenset()
+    """Names that are no variables since they stand for something else. For the host; not sent."""
     frozen: bool = False
     """The guest's clock stands still."""
     max_iterations: int = 0

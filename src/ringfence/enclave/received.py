@@ -7,8 +7,8 @@ Pure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -16,8 +16,12 @@ from ringfence import values
 from ringfence.enclave import table
 from ringfence.enclave.protocol import Call, Done, GlobalCall, Raw, Tags, WireViolation, decode_tags, print_allowance
 from ringfence.enclave.results import Ending, run_error
+from ringfence.enclave.variables import is_private, is_writable
 from ringfence.errors import ErrorInfo
 from ringfence.limits import RunLimits, ValueBudget
+
+_GIVEN: Final = ValueBudget(depth=ValueBudget().depth - 1)
+"""What one variable may be that a host gives."""
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +33,8 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     """Judged to fit `data`; None for none."""
     value: Any
     """What `data` says, as plain JSON values."""
+    size: int
+    """Bytes that all of this holds."""
 
 
 def take_arguments(frame: Call | GlobalCall, budget: ValueBudget) -> Arguments | ErrorInfo:
@@ -47,12 +53,15 @@ def take_arguments(frame: Call | GlobalCall, budget: ValueBudget) -> Arguments |
         elif not _is_signature(value):
             raise WireViolation("arguments of a function that are no pair")
         data = values.recode(value, budget)  # type: ignore[reportUnknownArgumentType]
+        values.check_text(data, budget)  # without escapes it may look richer, and it is parsed again to be served
     except values.ValueRefused as refused:
         return ErrorInfo(code="invalid_input", message=f"the arguments were refused: {refused}", hint=_hint(refused))
     tags = _take_tags(frame.tags, budget)
+    size = values.footprint(data)
     if tags is not None:
-        restored(data, tags, budget)
-    return Arguments(data=data, tags=tags, value=value)
+        _fitting(table.judge, value, tags)
+        size += values.footprint(bytes(frame.tags))
+    return Arguments(data=data, tags=tags, value=value, size=size)
 
 
 def _is_signature(value: Any) -> bool:
@@ -71,36 +80,67 @@ def restored(data: bytes | Raw, tags: Mapping[Any, Any] | None, budget: ValueBud
         WireViolation: a tag whose path leads nowhere, or to a text that is not of its kind.
     """
     value = values.parse(data, budget)
-    if not tags:
-        return value
+    return _fitting(table.restore, value, tags) if tags else value
+
+
+def _fitting(use: Callable[[Any, Any], Any], value: Any, tags: Mapping[Any, Any]) -> Any:
+    """What the table makes of tags.
+
+    Raises:
+        WireViolation: they do not fit.
+    """
     try:
-        return table.restore(value, tags)
+        return use(value, tags)
     except (ValueError, LookupError, TypeError, ArithmeticError) as error:
         raise WireViolation(f"tags that do not fit ({type(error).__name__})") from None
 
 
-def take_done(frame: Done, budget: ValueBudget, *, variables: bool) -> Ending:
+def take_done(frame: Done, budget: ValueBudget, *, variables: bool, taken: Collection[str] = ()) -> Ending:
     """The script's value, and its variables where they were asked for; or why the value is refused.
 
+    Args:
+        taken: names that are no variables.
+
     Raises:
-        WireViolation: tags that do not fit, or variables that are no object, are missing, or that nobody asked for.
+        WireViolation: tags that do not fit, or variables that are no object, are missing, have names that no script
+            can write, or that nobody asked for.
     """
-    if bool(bytes(frame.variables)) is not variables or (frame.unkept and not variables):
+    asked = bool(bytes(frame.variables))
+    if asked is not variables or (not variables and (frame.unkept or bytes(frame.variable_tags))):
         raise WireViolation("variables that nobody asked for" if not variables else "no variables")
     try:
         value = restored(frame.value, _take_tags(frame.tags, budget), budget)
         if not variables:
             return Ending(value=value)
-        kept = restored(frame.variables, _take_tags(frame.variable_tags, budget), budget)
+        kept, lost = _take_variables(frame, budget)
     except values.ValueRefused as refused:
         if not refused.too_large:
             return Ending(error=run_error("wire_violation", f"the script's result was refused: {refused}"))
         text = f"the script's result was refused: {refused}"
         return Ending(error=run_error("result_too_large", text, hint="return a summary"))
-    if type(kept) is not dict:
+    kept = {name: value for name, value in kept.items() if name not in taken and name not in lost}
+    return Ending(value=value, variables=kept, unkept=tuple(sorted(lost.union(frame.unkept).difference(kept))))
+
+
+def _take_variables(frame: Done, budget: ValueBudget) -> tuple[dict[str, Any], set[str]]:
+    """The variables, and the names of those that are too deep to be given to the next run."""
+    plain = values.parse(frame.variables, budget)
+    if type(plain) is not dict:
         raise WireViolation("variables that are no object")
-    unkept = tuple(sorted({*frame.unkept}.difference(kept)))  # type: ignore[reportUnknownArgumentType]
-    return Ending(value=value, variables=kept, unkept=unkept)  # type: ignore[reportUnknownArgumentType]
+    members = cast("dict[str, Any]", plain)
+    if not all(is_writable(name) and not is_private(name) for name in members):
+        raise WireViolation("variables with names that no script can write")
+    lost = {name for name, value in members.items() if budget.depth > _GIVEN.depth and _is_deep(value)}
+    tags = _take_tags(frame.variable_tags, budget)
+    return (_fitting(table.restore, members, tags) if tags else members), lost
+
+
+def _is_deep(value: Any) -> bool:
+    try:
+        values.check_exact(value, _GIVEN)
+    except values.ValueRefused:
+        return True
+    return False
 
 
 def _take_tags(raw: Raw, budget: ValueBudget) -> Tags | None:

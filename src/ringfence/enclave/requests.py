@@ -7,7 +7,6 @@ asks it. Pure.
 from __future__ import annotations
 
 import hashlib
-import keyword
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -17,9 +16,9 @@ from ringfence import values
 from ringfence.contract.names import suggest
 from ringfence.contract.output import dump_plain
 from ringfence.contract.restorable import tags_of
-from ringfence.enclave import protocol, stubs
+from ringfence.enclave import protocol, stubs, variables
 from ringfence.enclave.globals import Globals
-from ringfence.enclave.namespaces import GUEST_NAMES, PREFIX, Namespaces
+from ringfence.enclave.namespaces import PREFIX, Namespaces
 from ringfence.enclave.options import EnclaveConfig
 from ringfence.enclave.protocol import Tags
 from ringfence.enclave.results import run_error
@@ -61,8 +60,9 @@ def request(
     if type(given.source) is not str:
         raise ConfigError(f"a script is text, not {type(given.source).__name__}")
     inputs, inputs_tags = _data(given.inputs, "inputs")
-    variables, variables_tags = _data(given.variables, "variables")
-    _check_names(given.variables, namespaces, globals_)
+    kept, kept_tags = _data(given.variables, "variables")
+    taken = variables.taken(namespaces, globals_.names)
+    _check_names(given.variables, taken)
     return protocol.RunRequest(
         run_id=f"r_{chance[:16]}",
         source=given.source,
@@ -75,9 +75,10 @@ def request(
         rules=config.rules,
         inputs_tags=inputs_tags,
         globals=globals_.nodes,
-        variables=variables,
-        variables_tags=variables_tags,
+        variables=kept,
+        variables_tags=kept_tags,
         keep_variables=given.variables is not None,
+        taken=taken,
         frozen=config.clock is not None,
         max_iterations=config.max_iterations or 0,
         counted="none" if config.max_iterations is None else "all" if config.count_endless_loops else "bounded",
@@ -100,19 +101,19 @@ def _data(given: object, what: str) -> tuple[bytes, Tags | None]:
     return data, tags_of(data)
 
 
-def _check_names(variables: object, namespaces: Namespaces, globals_: Globals) -> None:
+def _check_names(given: object, taken: Collection[str]) -> None:
     """Variables are the script's own names, and may hide none of the host's."""
-    if not isinstance(variables, Mapping):
+    if not isinstance(given, Mapping):
         return
-    for name in cast("Mapping[str, Any]", variables):
-        if not name.isidentifier() or keyword.iskeyword(name):
+    for name in cast("Mapping[str, Any]", given):
+        if not variables.is_writable(name):
             raise ConfigError(f"variables: {shown(name)} is no name that a script can write", code="bad_name")
-        if name.startswith("_"):
+        if variables.is_private(name):
             text = (
                 f"variables: {shown(name)} begins with an underscore, which a script's own names do that are not kept"
             )
             raise ConfigError(text, code="bad_name", hint=f"call it {shown(name.lstrip('_') or 'value')}")
-        if name in GUEST_NAMES or name in namespaces or name in globals_.names:
+        if name in taken:
             raise ConfigError(f"variables: {shown(name)} is the name of something else in scripts", code="bad_name")
 
 

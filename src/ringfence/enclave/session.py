@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, assert_never
 
-from ringfence import values
 from ringfence.enclave import protocol, results
 from ringfence.enclave.calls import Call, Flagged
 from ringfence.enclave.channel import Channel
@@ -78,6 +77,7 @@ class ScriptSession:
         self._failures: dict[int, CallFailure] = {}
         self._printed = Printed(limits)
         self._keeps_variables = False
+        self._taken: frozenset[str] = frozenset()
         self._started_at = time.time()
         self._grace: asyncio.TimerHandle | None = None
         """Ends a guest that goes on after a terminal refusal."""
@@ -90,7 +90,7 @@ class ScriptSession:
             SandboxFault: the child could not close its jail, and never saw the script.
             asyncio.CancelledError: the caller was cancelled; the guest is dead and its calls are unwound.
         """
-        self._keeps_variables = request.keep_variables
+        self._keeps_variables, self._taken = request.keep_variables, request.taken
         self._channel.attach(self)
         if not request.max_iterations:
             self._impossible.append("iterations")
@@ -177,7 +177,7 @@ class ScriptSession:
                 self._fail(call, "refused", taken)
                 return
             call.args = taken
-            entry.size = values.footprint(taken.data)
+            entry.size = taken.size
             if self._screened and entry.kind == "tool":
                 entry.arguments = taken.value
         self._calls[entry.number] = call
@@ -382,7 +382,7 @@ class ScriptSession:
 
     def _ending(self, done: protocol.Done) -> Ending:
         try:
-            return take_done(done, self._limits.value, variables=self._keeps_variables)
+            return take_done(done, self._limits.value, variables=self._keeps_variables, taken=self._taken)
         except protocol.WireViolation as violation:
             return Ending(error=run_error("wire_violation", f"the guest broke the protocol: {violation}"))
 

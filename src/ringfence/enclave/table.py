@@ -118,7 +118,23 @@ def restore(value: Any, tags: Paths) -> Any:
     Raises:
         BadTags: the first that does not fit; `value` is of no use then.
     """
-    holder = [value]
+    return _swap([value], tags, None)
+
+
+def judge(value: Any, tags: Paths) -> None:
+    """Whether `restore` would take these tags. The value is the same afterwards.
+
+    Raises:
+        BadTags: as `restore`.
+    """
+    before: list[tuple[Any, Any, str]] = []
+    _swap([value], tags, before)
+    for at, key, text in before:
+        at[key] = text
+
+
+def _swap(holder: list[Any], tags: Paths, before: list[tuple[Any, Any, str]] | None) -> Any:
+    """Put what tagged texts stand for in their places, and note in `before` what was there."""
     for kind, paths in tags.items():
         read = READERS[kind]
         for path in paths:
@@ -129,6 +145,8 @@ def restore(value: Any, tags: Paths) -> Any:
             text = _member(at, key, path)
             if type(text) is not str:
                 raise BadTags(f"{shown(path)}: not a text that could be a {kind}")
+            if before is not None:
+                before.append((at, key, text))
             try:
                 at[key] = read(text)
             except (ValueError, ArithmeticError):

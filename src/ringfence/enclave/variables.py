@@ -1,0 +1,32 @@
+"""Which names session variables may have: one rule for their way into a script and for their way back.
+
+What one run gives back is given to the next one, so that whatever is taken from a guest has to be what a host may give.
+Knows the names that a script finds; neither values nor frames. `requests` asks on the way in, `received` on the way
+back. Pure.
+"""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Collection
+from typing import Final
+
+from ringfence.enclave.namespaces import GUEST_NAMES
+
+_OPTIONAL: Final = frozenset({"tools"})
+"""Names of the guest's that a script may lack: then they are free."""
+
+
+def is_writable(name: str) -> bool:
+    """Whether a script can write this name at all. A guest that sends another one is not honest."""
+    return name.isidentifier() and not keyword.iskeyword(name)
+
+
+def is_private(name: str) -> bool:
+    """Whether it is a script's own affair, and never kept."""
+    return name.startswith("_")
+
+
+def taken(namespaces: Collection[str], globals_: Collection[str]) -> frozenset[str]:
+    """Names that stand for something else in a script with these namespaces and globals, and are no variables."""
+    return frozenset((GUEST_NAMES - _OPTIONAL).union(namespaces, globals_))
