@@ -202,7 +202,7 @@ def test_describing_shows_the_tools_and_says_when_there_are_none(stage: Stage) -
     governed = stage.enclave(tools=rf.Boundary([look], sandbox=rf.local(unsafe=True)))
     assert "async def look() -> int:" in governed.describe()
     assert 'await call_tool("name"' in stage.enclave().describe()
-    assert stage.enclave(tool_handler=None).describe() == "# There are no tools to call.\n"
+    assert stage.enclave(tool_handler=None).describe().startswith("# There are no tools to call.\n# Top-level `await`")
 
 
 def test_describing_also_shows_namespaces_and_globals(stage: Stage) -> None:
@@ -215,8 +215,12 @@ def test_describing_also_shows_namespaces_and_globals(stage: Stage) -> None:
         "# Tools under other names, called with one object of arguments, or with keywords:\n"
         "#   await mail.list({...})  # the tool mail.list\n"
         "#   await users.get({...})  # the tool users:get\n"
-        "# Read-only data: context\n"
-        "# Functions: await api.fetch(...), shout(...)\n"
+        "# Further names, which can only be read:\n"
+        "#   api: dict of fetch(), n\n"
+        "#   context: dict of a\n"
+        "# Functions, which raise GlobalFunctionError (.message) when they fail:\n"
+        "#   await api.fetch(name: str, args: Any) -> Any\n"
+        "#   shout(self, /)  # Return a copy of the string converted to uppercase.\n"
     )
 
 

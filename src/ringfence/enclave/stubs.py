@@ -8,7 +8,7 @@ nobody runs it. Pure.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable
 from itertools import count
 from typing import Any, Final
 
@@ -35,7 +35,11 @@ _HANDLER: Final = """\
 # Top-level `await` and `return` work. The value of `return`, or of the last expression, is the script's result.
 # `inputs` holds the caller's data; print() goes to the output. `asyncio.gather` runs calls side by side.
 """
-_NO_TOOLS: Final = "# There are no tools to call.\n"
+_NO_TOOLS: Final = """\
+# There are no tools to call.
+# Top-level `await` and `return` work. The value of `return`, or of the last expression, is the script's result.
+# `inputs` holds the caller's data; print() goes to the output.
+"""
 _LONGEST_DEFAULT: Final = 60
 """Characters of a default that a signature shows; a longer one is `...`."""
 
