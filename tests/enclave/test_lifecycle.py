@@ -231,6 +231,19 @@ def test_a_worker_factory_that_dies_is_replaced(stage: Stage) -> None:
     assert stage.run(body()) == [0, 1, 2]
 
 
+@pytest.mark.parametrize("number", [9, 34, 40, 64])
+def test_a_guest_that_dies_of_any_signal_is_a_crash_like_every_other(stage: Stage, number: int) -> None:
+    async def killed(args: Any) -> None:
+        for pid in descendants() - launchers():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    stage.tools["killed"] = killed
+    result = stage.run(stage.enclave(waiting=0).run("await call_tool('killed', {})"))
+    assert result.error is not None
+    assert (result.error.code, "signal" in result.error.message) == ("SANDBOX_CRASHED", True)
+
+
 @pytest.mark.slow
 def test_a_fork_of_the_host_neither_disturbs_nor_keeps_workers() -> None:
     before = descendants()

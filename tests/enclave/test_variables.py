@@ -81,3 +81,45 @@ def test_a_variable_hides_nothing(stage: Stage, name: str) -> None:
 def test_a_variable_that_is_no_data_is_refused(stage: Stage) -> None:
     with pytest.raises(rf.ConfigError, match=r"^variables"):
         ran(stage, "1", {"f": print})
+
+
+class Stubborn(dict[str, Any]):
+    """A mapping that refuses a name, as one over a database may."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name == "bad":
+            raise OSError("read only")
+        super().__setitem__(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        if self[name] == "kept":
+            raise OSError("read only")
+        super().__delitem__(name)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [pytest.param("n = 2\nbad = 1\nlate = 1", id="set"), pytest.param("n = 2\ndel gone, m", id="delete")],
+)
+def test_a_mapping_that_refuses_what_it_is_given_back_stays_as_it_was_and_costs_no_result(
+    stage: Stage, source: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    given = Stubborn({"n": 1, "gone": "gone", "m": "kept"})
+    result = ran(stage, source, given)
+    assert (code(result), result.variables is not None) == (None, True)
+    assert given == {"n": 1, "gone": "gone", "m": "kept"}
+    assert [(record.name, record.levelname) for record in caplog.records] == [("ringfence", "WARNING")]
+    assert "OSError" in caplog.text
+
+
+def test_a_mapping_that_others_look_at_is_never_empty_on_the_way(stage: Stage) -> None:
+    sizes: list[int] = []
+
+    class Watched(dict[str, Any]):
+        def __setitem__(self, name: str, value: Any) -> None:
+            sizes.append(len(self))
+            super().__setitem__(name, value)
+
+    given = Watched({"n": 1, "gone": 1})
+    ran(stage, "n = 2\ndel gone", given)
+    assert (given, sizes) == ({"n": 2}, [2])

@@ -6,6 +6,7 @@ Knows how to build a caller from what the user gave and where workers come from;
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import secrets
 import time
@@ -20,7 +21,6 @@ from ringfence.contract.rules import check_sandbox
 from ringfence.contract.toolset import AnyTool, Toolset
 from ringfence.enclave import globals as globals_
 from ringfence.enclave import protocol, reports, requests, stubs
-from ringfence.enclave.briefing import briefing
 from ringfence.enclave.callers import GateCaller, HandlerCaller, ToolHandler
 from ringfence.enclave.calls import Flagged
 from ringfence.enclave.channel import Channel
@@ -155,7 +155,8 @@ class Enclave:
             session_id: the conversation; a fresh one by default. It is not an identity.
             principal: on whose behalf, as the host has authenticated it.
             variables: top-level names that the script finds, values of the value table. What its top level holds when
-                it succeeds is `result.variables`, and is written back where this is mutable.
+                it succeeds is `result.variables`, and is written back where this is mutable. A mapping that refuses
+                that stays as it was, and a warning is logged.
 
         Raises:
             ConfigError: `source` is not text, `inputs` or `variables` are not data, a handler beside governed tools, or
@@ -179,8 +180,7 @@ class Enclave:
         if self._config.sanitize_stack_traces and result.error is not None:
             result = replace(result, error=without_traces(result.error))
         if result.variables is not None and isinstance(variables, MutableMapping):
-            variables.clear()
-            variables.update(result.variables)
+            _write_back(variables, result.variables)
         return result
 
     def _session(self, caller: GateCaller | HandlerCaller, origin: Origin, channel: Channel) -> ScriptSession:
@@ -283,9 +283,10 @@ class Enclave:
         )
 
     def describe(self) -> str:
-        """Typed Python stubs of every callable tool, and what else scripts find and may do, for the model that writes
-        them."""
-        more = briefing(self._config, self._namespaces, self._globals)
+        """Typed Python stubs of every callable tool, and what else scripts find, for the model that writes them."""
+        functions = [(one.name, one.is_async) for one in self._globals.functions]
+        data = self._globals.names - {name.partition(".")[0] for name, _ in functions}
+        more = stubs.also_there(self._namespaces, data, functions)
         if self._gate is not None:
             return stubs.describe_python(self._gate.tools) + more
         return (stubs.describe_python_handler() if self._handler is not None else stubs.describe_python(())) + more
@@ -453,6 +454,26 @@ def _warn_of_silence(plan: Plan, gate: Gate | None, consent: Consent) -> None:
     if gate is None or gate.unasked:
         text = "screening asks about calls%s that match %s, and approve= is not set: every such call will be denied"
         _log.warning(text, whose, ", ".join(plan.asks))
+
+
+def _write_back(given: MutableMapping[str, Any], kept: Mapping[str, Any]) -> None:
+    """Make a caller's mapping hold what a script has left. It is any code: what it raises costs nobody the result."""
+    before: Mapping[str, Any] | None = None
+    try:
+        before = dict(given)
+        _make_equal(given, kept)
+    except Exception as error:  # noqa: BLE001 - any code
+        _log.warning("variables could not be written back (%s); result.variables has them", type(error).__name__)
+        if before is not None:
+            with contextlib.suppress(Exception):
+                _make_equal(given, before)
+
+
+def _make_equal(given: MutableMapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    for name, value in wanted.items():
+        given[name] = value
+    for name in [name for name in given if name not in wanted]:
+        del given[name]
 
 
 def _handler(handler: object) -> ToolHandler | None:
