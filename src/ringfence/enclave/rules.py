@@ -263,7 +263,8 @@ _DYNAMIC: Final = (
         "DYNAMIC_CODE",
         "EEww",
         "`eval`, `exec`, `compile`, `__import__`, `type` with three arguments, `types.FunctionType`, `types.CodeType`, "
-        "`types.new_class`, `importlib`, `typing.get_type_hints`",
+        "`types.new_class`, `types.prepare_class`, `typing.get_type_hints`, `timeit` with text, `importlib`, `code`, "
+        "`codeop`",
         "{name} makes code at run time",
         "write the code itself; for data use json.loads",
         "code that is built cannot be judged beforehand",
@@ -296,7 +297,8 @@ _DYNAMIC: Final = (
     Rule(
         "METACLASS",
         "EE--",
-        "`metaclass=` other than `abc.ABCMeta`, or a class derived from `type`",
+        "`metaclass=` other than `abc.ABCMeta` and the metaclass of `enum`, also by `**`; a class derived from `type` or "
+        "from one of these two",
         "{name} changes how classes are made",
         "use a decorator, or a plain function",
         "runs code while classes are built",
@@ -322,7 +324,8 @@ _DYNAMIC: Final = (
     Rule(
         "JSON_CALLBACK_NOT_ALLOWED",
         "E---",
-        "`json.dumps(default=…)` other than `str`, and `object_hook`, `object_pairs_hook`, `cls`, `parse_constant`",
+        "`json.dumps(default=…)` other than `str` or `repr`, and `object_hook`, `object_pairs_hook`, `cls`, "
+        "`parse_constant`; None is no function",
         "{name} lets json walk the values with a function",
         "convert the values first",
         "AgentScript: replacers and revivers are walkers",
@@ -330,7 +333,7 @@ _DYNAMIC: Final = (
     Rule(
         "CATASTROPHIC_REGEX",
         "EEw-",
-        "a constant pattern with a repetition inside a repetition (`(a+)+`)",
+        "a constant pattern in which a group of one repeated thing is repeated itself (`(a+)+`)",
         "the pattern {name} can take for ever",
         "remove the inner or the outer repetition",
         "`re` backtracks, and nothing can interrupt it but the kernel (M3)",
@@ -341,7 +344,7 @@ _IMPORTS: Final = (
     Rule(
         "FORBIDDEN_IMPORT",
         "EEww",
-        "a module outside the level's list",
+        "a module outside the level's list; `if TYPE_CHECKING:` imports nothing",
         "there is no module {name} for this script",
         "call a tool, or use one of the level's modules",
         "STRICT has a small list without `re`; SECURE the modules without access to the interpreter",
@@ -360,8 +363,9 @@ _TOOLS: Final = (
     Rule(
         "DYNAMIC_CALL_TARGET",
         "EEw-",
-        "`call_tool` with a tool name that is not a constant, also through an alias; `getattr` of a namespace",
-        "{name} gets the tool's name at run time",
+        "`call_tool`, also through an alias, with a tool name that is not made of constants, at STRICT and SECURE with one "
+        "that is not written in the call itself; `getattr` of a namespace with a name that is not made of constants",
+        "the tool's name is not written in the call of {name}",
         "write the tool's name as text, or use its namespace",
         "a reviewer must be able to read what a script can do (C15)",
     ),

@@ -47,6 +47,7 @@ from tests.enclave.check.kit import codes
         ("await call_tool(args={})", "MISSING_CALL_TARGET"),
         ("import re\nre.match(r'(a+)+$', inputs['x'])", "CATASTROPHIC_REGEX"),
         ("import re\nre.compile(r'(?:[a-z]*)*b')", "CATASTROPHIC_REGEX"),
+        ("import re\nre.compile(flags=0, pattern=r'(?:[a-z]*)*b')", "CATASTROPHIC_REGEX"),
     ],
 )
 def test_each_rule_about_calls_finds_what_it_is_for(source: str, code: str) -> None:
@@ -79,7 +80,8 @@ def test_ordinary_calls_are_left_alone(source: str) -> None:
 
 
 def test_strict_refuses_json_that_calls_back() -> None:
-    source = "import json\njson.dumps({}, default=lambda x: 1)\njson.loads('1', object_hook=dict)\njson.dumps(1, default=str)"
+    source = "import json\njson.dumps({}, default=lambda x: 1)\njson.loads('1', object_hook=dict)\njson.dumps(1, default=str, cls=None)\n"
+    source += "json.loads('1', object_hook=None, **{})\njson.dumps(1, default=None)"
     assert codes(source, "STRICT") == ["JSON_CALLBACK_NOT_ALLOWED"] * 2
 
 

@@ -48,6 +48,21 @@ def test_secure_refuses_the_rest(source: str) -> None:
     assert codes(source) == ["FORBIDDEN_IMPORT"]
 
 
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import typing\nif typing.TYPE_CHECKING:\n    import os, requests\n    from x.y import z", []),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import requests", []),
+        ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    pass\nelse:\n    import requests", ["FORBIDDEN_IMPORT"]),
+        ("TYPE_CHECKING = True\nif TYPE_CHECKING:\n    import requests", ["FORBIDDEN_IMPORT"]),
+        ("from typing import TYPE_CHECKING\nTYPE_CHECKING = True\nif TYPE_CHECKING:\n    import requests", ["FORBIDDEN_IMPORT"]),
+        ("import typing\ntyping.TYPE_CHECKING = True\nif typing.TYPE_CHECKING:\n    import requests", ["MODULE_CHANGED"]),
+    ],
+)  # fmt: skip
+def test_what_is_imported_for_type_checkers_only_is_not_imported(source: str, found: list[str]) -> None:
+    assert codes(source) == found
+
+
 def test_from_a_package_above_a_listed_module_only_that_one_comes() -> None:
     assert codes("from urllib import parse") == []
     assert codes("from collections import abc, OrderedDict") == []
@@ -55,7 +70,7 @@ def test_from_a_package_above_a_listed_module_only_that_one_comes() -> None:
 
 
 def test_strict_has_neither_patterns_nor_clocks() -> None:
-    assert codes("import json, re, time", "STRICT") == ["FORBIDDEN_IMPORT"] * 2
+    assert codes("import json, re, time, operator", "STRICT") == ["FORBIDDEN_IMPORT"] * 2
 
 
 def test_standard_says_which_modules_are_not_there() -> None:

@@ -123,12 +123,15 @@ def _is_literal(node: ast.expr) -> bool:
 
 def _json(subject: Subject, node: ast.Call) -> None:
     for one in node.keywords:
+        if one.arg is None or (isinstance(one.value, ast.Constant) and one.value.value is None):
+            continue
         if one.arg in _JSON_HOOKS or (one.arg == "default" and subject.dotted(one.value) not in ("str", "repr")):
-            subject.findings.add("JSON_CALLBACK_NOT_ALLOWED", one.value, one.arg or "**")
+            subject.findings.add("JSON_CALLBACK_NOT_ALLOWED", one.value, one.arg)
 
 
 def _regex(subject: Subject, node: ast.Call) -> None:
-    text = subject.text(node.args[0]) if node.args else None
+    named = next((one.value for one in node.keywords if one.arg == "pattern"), None)
+    text = subject.text(node.args[0] if node.args else named)
     if text is not None and _NESTED_REPEAT.search(text):
         subject.findings.add("CATASTROPHIC_REGEX", node, text)
 

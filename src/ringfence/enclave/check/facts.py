@@ -140,6 +140,8 @@ class Facts:
         """Dotted names that are modules."""
         self.unevaluated: set[int] = set()
         """Ids of names in annotations that Python never evaluates."""
+        self.unrun: set[int] = set()
+        """Ids of imports for type checkers only."""
         self._targets: dict[str, str] = {}
         self._imported: Counter[str] = Counter()
         self._values: dict[str, ast.expr] = {}
@@ -148,6 +150,9 @@ class Facts:
         self._read_annotations()
         self._targets = {name: it for name, it in self._targets.items() if self.bound[name] == self._imported[name]}
         self._values = {name: value for name, value in self._values.items() if self.bound[name] == 1}
+        for visit in self.visits:
+            if isinstance(visit.node, ast.If) and self.dotted(visit.node.test) == "typing.TYPE_CHECKING":
+                self.unrun.update(id(one) for one in visit.node.body if isinstance(one, (ast.Import, ast.ImportFrom)))
 
     def _read(self, visit: Visit) -> None:
         node, parent, place = visit

@@ -15,6 +15,8 @@ _SHOWN = 40
 
 def look(subject: Subject, visit: Visit) -> None:
     """Report what is wrong with one import."""
+    if id(visit.node) in subject.facts.unrun:
+        return
     match visit.node:
         case ast.Import(names=names) as node:
             for alias in names:

@@ -77,11 +77,11 @@ CLASSES: Final = frozenset(
 
 STRICT_MODULES: Final = frozenset(
     """__future__ abc asyncio bisect calendar collections collections.abc dataclasses datetime decimal enum fractions
-    functools heapq itertools json math random statistics string textwrap typing zoneinfo""".split()
+    functools heapq itertools json math operator random statistics string textwrap typing zoneinfo""".split()
 )
 SECURE_MODULES: Final = STRICT_MODULES | frozenset(
     """base64 binascii cmath colorsys concurrent.futures contextlib contextvars copy csv difflib fnmatch graphlib hashlib hmac html
-    html.entities html.parser io keyword locale logging numbers operator pprint queue re reprlib secrets stringprep struct time
+    html.entities html.parser io keyword locale logging numbers pprint queue re reprlib secrets stringprep struct time
     unicodedata urllib.parse uuid xml.etree.ElementTree zlib""".split()
 )
 ALL_MODULES: Final = frozenset(MODULES) | {"__future__"}
