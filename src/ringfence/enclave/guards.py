@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, compress, islice, repeat
 from typing import Any, Final, NoReturn, cast
 
-from ringfence.enclave.check.tree import below
+from ringfence.enclave.check.tree import below, blocks
 from ringfence.limits import TOTAL_ITERATIONS
 
 HIDDEN: Final = "."
@@ -39,13 +39,13 @@ def instrument(body: list[ast.stmt], *, endless: bool) -> None:
 
     `endless`: also a `while True`, which says itself that something else ends it.
     """
-    blocks = False
+    waits = False
     for node in below(body):
         if isinstance(node, (ast.For, ast.comprehension)):
             _wrap(node)
         elif isinstance(node, (ast.While, ast.AsyncFor)):
-            blocks = True
-    if blocks:
+            waits = True
+    if waits:
         _Blocks(endless=endless).walk(body)
 
 
@@ -61,8 +61,8 @@ def counting(limit: int, on_excess: OnExcess) -> dict[str, Any]:
     def fresh() -> Iterator[bool]:
         return chain(islice(left, limit), one)
 
-    def aturns(source: Any) -> _Counted:
-        return _Counted(source, chain((True,), left))  # one request finds the end
+    def aturns(source: Any) -> _AsyncTurns:
+        return _AsyncTurns(source, chain((True,), left))  # one request finds the end
 
     return {_TURNS: compress, _FRESH: fresh, _NEXT: next, _ASYNC: aturns, _TOTAL: left}
 
@@ -83,7 +83,7 @@ class _Exhausted:
         self._on_excess(self._what)
 
 
-class _Counted:
+class _AsyncTurns:
     """An asynchronous iterator of a comprehension, which has no body in which a turn could be taken."""
 
     __slots__ = ("_source", "_turns")
@@ -97,7 +97,7 @@ class _Counted:
         self._source: Any = find(source)
         self._turns = turns
 
-    def __aiter__(self) -> _Counted:
+    def __aiter__(self) -> _AsyncTurns:
         return self
 
     def __anext__(self) -> Any:
@@ -119,7 +119,7 @@ class _Blocks:
             block, in_class = stack.pop()
             for node in block:
                 inside = isinstance(node, ast.ClassDef) or (in_class and not isinstance(node, _FUNCTIONS))
-                stack.extend((inner, inside) for inner in _blocks(node))
+                stack.extend((inner, inside) for inner in blocks(node))
             self._fill(block, in_class=in_class)
 
     def _fill(self, block: list[ast.stmt], *, in_class: bool) -> None:
@@ -145,16 +145,6 @@ def _is_endless(loop: ast.While | ast.AsyncFor) -> bool:
 
 
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """Lists of statements inside a statement."""
-    for name in ("body", "orelse", "finalbody"):
-        block: list[ast.stmt] | None = getattr(node, name, None)
-        if block:
-            yield block
-    for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-        yield part.body
 
 
 def _wrap(node: ast.For | ast.comprehension) -> None:

@@ -11,11 +11,12 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import takewhile
 from types import CodeType
 from typing import Final, Literal
 
+from ringfence.enclave.check.tree import blocks
 from ringfence.enclave.guards import HIDDEN, instrument
 
 FILENAME: Final = "script.py"
@@ -239,7 +240,7 @@ def _unannotate(body: list[ast.stmt]) -> None:
             if isinstance(node.target, ast.Name):
                 body[at] = ast.copy_location(_assignment(node.target, node.value), node)
         elif isinstance(node, _BLOCKS):
-            for inner in _bodies(node):
+            for inner in blocks(node):
                 _unannotate(inner)
 
 
@@ -252,17 +253,9 @@ def _import_stars(body: list[ast.stmt]) -> None:
                 ast.copy_location(part, node)
             body[at] = call
         elif isinstance(node, _BLOCKS):
-            for inner in _bodies(node):
+            for inner in blocks(node):
                 _import_stars(inner)
 
 
 def _assignment(target: ast.Name, value: ast.expr | None) -> ast.stmt:
     return ast.Pass() if value is None else ast.Assign(targets=[target], value=value)
-
-
-def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """Statement lists inside a compound statement that opens no scope."""
-    for name in ("body", "orelse", "finalbody"):
-        yield getattr(node, name, [])
-    for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
-        yield part.body

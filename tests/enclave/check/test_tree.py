@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ringfence.enclave.check.tree import below
+from ringfence.enclave.check.tree import below, blocks
 
 
 @pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("*.py")), ids=lambda path: path.stem)
@@ -23,3 +23,19 @@ def test_the_tree_may_change_under_the_walk() -> None:
         if isinstance(node, ast.For):
             node.iter = ast.Constant(value=None)
     assert ast.unparse(tree) == "for i in None:\n    pass"
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("if x: a\nelse: b", ["a", "b"]),
+        ("try: a\nexcept E: b\nelse: c\nfinally: d", ["a", "c", "d", "b"]),
+        ("match x:\n    case 1: a\n    case _: b", ["a", "b"]),
+        ("def f():\n    a\n    b", ["a\nb"]),
+        ("while x: a", ["a"]),
+        ("x = 1", []),
+    ],
+)
+def test_the_blocks_of_a_statement_are_found(source: str, found: list[str]) -> None:
+    inner = [ast.unparse(ast.Module(body=block, type_ignores=[])) for block in blocks(ast.parse(source).body[0])]
+    assert inner == found

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeGuard
 
 from ringfence.enclave.check.facts import bindings, is_dunder
 from ringfence.enclave.check.findings import Found, ordered
-from ringfence.enclave.check.tree import below
+from ringfence.enclave.check.tree import below, blocks
 
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _BINDERS: Final = frozenset(
@@ -163,18 +163,13 @@ class _Unawaited:
 
 def _own_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Statements of the script's own level, those inside `if`, `for`, `try` and `with` included."""
-    stack: list[ast.AST] = list(body)
+    stack = list(body)
     while stack:
         node = stack.pop()
-        if isinstance(node, (*_SCOPES, ast.ClassDef)):
-            continue
-        if isinstance(node, ast.stmt):
+        if not isinstance(node, (*_SCOPES, ast.ClassDef)):
             yield node
-        stack.extend(
-            child
-            for child in ast.iter_child_nodes(node)
-            if isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case))
-        )
+            for block in blocks(node):
+                stack.extend(block)
 
 
 def _place(node: ast.AST) -> str:

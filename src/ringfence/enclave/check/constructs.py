@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator
 from typing import Final
 
 from ringfence.enclave.check import vocabulary
 from ringfence.enclave.check.facts import LOOPS, Place, Visit
 from ringfence.enclave.check.subject import Subject
+from ringfence.enclave.check.tree import blocks
 
 _ENDS: Final = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _WAITS: Final = (ast.Await, ast.Yield, ast.YieldFrom, ast.AsyncFor, ast.AsyncWith, ast.Return, ast.Raise, ast.Assert)
@@ -68,19 +68,12 @@ def _syntax(subject: Subject, node: ast.AST) -> None:
 
 
 def _unreachable(subject: Subject, node: ast.AST) -> None:
-    for body in _blocks(node):
+    for body in blocks(node) if isinstance(node, (ast.stmt, ast.Module)) else ():
         for statement, after in itertools.pairwise(body):
             if isinstance(statement, _ENDS):
                 if not any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in ast.walk(after)):
                     subject.findings.add("UNREACHABLE_CODE", after, type(statement).__name__.lower())
                 break
-
-
-def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    for name in ("body", "orelse", "finalbody"):
-        block: object = getattr(node, name, None)
-        if isinstance(block, list):
-            yield block  # pyright: ignore[reportUnknownVariableType]  # a list of statements wherever it is a list
 
 
 def _while(subject: Subject, node: ast.While, place: Place) -> None:

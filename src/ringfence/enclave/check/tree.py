@@ -1,9 +1,12 @@
-"""One fast walk over a syntax tree, for what every run of a script pays for. Pure, standard library only."""
+"""Walks over syntax trees that more than one part needs: a fast one over all nodes, and one over blocks of statements.
+
+Pure, standard library only: it runs in the jailed guest. `source`, `guards` and the rest of the check call it.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 _LEAVES: Final = frozenset({ast.Name, ast.Constant})
@@ -25,3 +28,13 @@ def below(nodes: Iterable[ast.AST]) -> list[Any]:
             elif isinstance(child, ast.AST) and child._fields:
                 found.append(child)
     return found
+
+
+def blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Lists of statements inside a statement or a module, those of its handlers and cases included; none is empty."""
+    for name in ("body", "orelse", "finalbody"):
+        block: list[ast.stmt] | None = getattr(node, name, None)
+        if block:
+            yield block
+    for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield part.body
