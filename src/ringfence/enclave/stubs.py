@@ -63,29 +63,6 @@ def describe_python_handler() -> str:
     return _HANDLER
 
 
-def also_there(
-    namespaces: Mapping[str, Mapping[str, str]], data: Iterable[str], functions: Iterable[tuple[str, bool]]
-) -> str:
-    """Comments about what scripts find besides `tools`: configured namespaces, and names from `globals`.
-
-    Args:
-        functions: names as scripts find them, and whether they are awaited.
-    """
-    lines = [
-        f"#   await {space}.{method}({{...}})  # the tool {tool}"
-        for space, methods in namespaces.items()
-        if space != "tools"
-        for method, tool in methods.items()
-    ]
-    if lines:
-        lines.insert(0, "# Tools under other names, called with one object of arguments, or with keywords:")
-    if names := sorted(data):
-        lines.append(f"# Read-only data: {', '.join(names)}")
-    if calls := [f"await {name}(...)" if is_async else f"{name}(...)" for name, is_async in functions]:
-        lines.append(f"# Functions: {', '.join(calls)}")
-    return "".join(f"{line}\n" for line in lines)
-
-
 def method_name(tool: str) -> str:
     """How the namespace spells a tool: keywords get an underscore (`tools.del_`)."""
     return f"{tool}_" if keyword.iskeyword(tool) else tool
