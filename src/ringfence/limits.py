@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from ringfence.errors import ConfigError
 
@@ -29,6 +30,18 @@ def shown(value: object) -> str:
         return f"{value!r:.80}"
     except Exception as error:  # noqa: BLE001 - somebody's own `__repr__`, or an integer with too many digits
         return f"an {type(value).__name__} of that size" if type(error) is ValueError else f"a {type(value).__name__}"
+
+
+def read_mapping(given: Mapping[Any, Any], field: str) -> dict[Any, Any]:
+    """A copy of somebody's mapping.
+
+    Raises:
+        ConfigError: it cannot be read; the message names `field`.
+    """
+    try:
+        return dict(given)
+    except Exception as error:
+        raise ConfigError(f"{field} cannot be read: it raised {type(error).__name__}") from error
 
 
 def parse_size(value: object, field: str, *, least: int = 1) -> int:

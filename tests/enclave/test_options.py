@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -62,6 +63,60 @@ def test_an_option_that_does_not_exist_is_refused() -> None:
 def test_tools_that_are_none_are_refused(tools: Any) -> None:
     with pytest.raises(rf.ConfigError):
         rf.Enclave(tools=tools, sandbox=rf.local(unsafe=True))
+
+
+class Strange(tzinfo):
+    def utcoffset(self, dt: datetime | None) -> timedelta:
+        raise KeyError
+
+    dst = utcoffset
+
+    def tzname(self, dt: datetime | None) -> str:
+        return "strange"
+
+
+class Raising(Mapping[str, Any]):
+    def __getitem__(self, key: str) -> Any:
+        raise KeyError
+
+    def __iter__(self) -> Iterator[str]:
+        raise ZeroDivisionError
+
+    def __len__(self) -> int:
+        return 1
+
+
+class Name(str):
+    __slots__ = ()
+
+
+HOSTILE: list[tuple[dict[str, Any], str]] = [
+    ({"seed": 10**5000}, "seed must have at most 4096 bits"),
+    ({"clock": datetime.min.replace(tzinfo=timezone(timedelta(hours=5)))}, "clock has no time in UTC"),
+    ({"clock": datetime.max.replace(tzinfo=UTC)}, "clock must not be in the first or last year"),
+    ({"clock": datetime(2026, 1, 1, tzinfo=Strange())}, "clock has no time in UTC: its time zone raised KeyError"),
+    ({"globals": Raising()}, "globals cannot be read: it raised ZeroDivisionError"),
+    ({"globals": MappingProxyType(Raising())}, "globals cannot be read: it raised ZeroDivisionError"),
+    ({"screening": Raising()}, "screening cannot be read: it raised ZeroDivisionError"),
+    ({"screening": {"actions": Raising()}}, "actions cannot be read: it raised ZeroDivisionError"),
+    ({"screening": {"rapidEnumerationOverrides": Raising()}}, "rapid_enumeration_overrides cannot be read"),
+    ({"screening": {"suspiciousPatterns": [Raising()]}}, r"suspicious_patterns\[0\] cannot be read"),
+    ({"preload": Name("numpy")}, "preload must be a list of module names"),
+    ({"preload": b"numpy"}, "preload must be a list of module names"),
+]
+
+
+@pytest.mark.parametrize(("options", "text"), HOSTILE)
+def test_what_breaks_while_it_is_read_is_a_configuration_error_too(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(rf.ConfigError, match=text):
+        rf.Enclave(**options)
+
+
+@pytest.mark.parametrize("name", ["inputs", "variables"])
+def test_what_a_run_is_given_and_cannot_be_read_is_one_as_well(name: str) -> None:
+    with pytest.raises(rf.ConfigError, match=f"{name} cannot be read: it raised ZeroDivisionError"):
+        options: dict[str, Any] = {name: Raising()}
+        rf.Enclave().run_sync("1", **options)
 
 
 @rf.tool

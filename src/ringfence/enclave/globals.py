@@ -32,7 +32,7 @@ from ringfence.contract.output import dump_plain
 from ringfence.contract.restorable import tags_of
 from ringfence.enclave.namespaces import GUEST_NAMES
 from ringfence.errors import ConfigError
-from ringfence.limits import ValueBudget, shown
+from ringfence.limits import ValueBudget, read_mapping, shown
 from ringfence.values import ValueRefused
 
 DEEPEST: Final = 10
@@ -86,7 +86,7 @@ def parse(given: object, *, allow_functions: bool) -> Globals:
         raise ConfigError(f"globals must be a plain mapping of names to values, not {type(given).__name__}")
     walk = _Walk(allow_functions)
     nodes: list[bytes] = []
-    values = dict(cast("Mapping[Any, Any]", given))
+    values = read_mapping(cast("Mapping[Any, Any]", given), "globals")
     for name, value in values.items():
         _check_name(name)
         nodes.append(b"%b:%b" % (_json(name), walk.written(name, value)))

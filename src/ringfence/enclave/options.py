@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import MAXYEAR, UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final, TypedDict, cast
 
@@ -28,6 +28,7 @@ from ringfence.limits import (
     parse_count,
     parse_seconds,
     parse_size,
+    read_mapping,
     shown,
 )
 from ringfence.policy import screening
@@ -43,6 +44,8 @@ DEEPEST: Final = 400
 """Containers inside containers that both sides can walk."""
 WAITING: Final = 2
 """Children kept ahead of need: one for the next run, one while that one is being replaced."""
+LARGEST_SEED: Final = 4096
+"""Bits of a number that is one."""
 _MODULE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*", re.ASCII)
 
 
@@ -251,11 +254,13 @@ def _screening(options: Mapping[str, Any]) -> Screening:
 
 def _names_of(given: object) -> frozenset[str]:
     """Names of `globals`, which are judged elsewhere: what is none there is none here."""
-    return frozenset(cast("Mapping[str, Any]", given)) if isinstance(given, Mapping) else frozenset()
+    if not isinstance(given, Mapping):
+        return frozenset()
+    return frozenset(read_mapping(cast("Mapping[Any, Any]", given), "globals"))
 
 
 def _modules(given: object) -> tuple[str, ...]:
-    if type(given) is str or not isinstance(given, Sequence):
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
         raise ConfigError(f"preload must be a list of module names, not {shown(given)}", hint='write ["numpy"]')
     names = tuple(cast("Sequence[object]", given))
     for name in names:
@@ -269,12 +274,23 @@ def _clock(given: object) -> datetime | None:
         return None
     if not isinstance(given, datetime):
         raise ConfigError(f"clock must be a datetime, not {shown(given)}")
-    if given.utcoffset() is None:
+    try:
+        aware = given.utcoffset() is not None
+        clock = given.astimezone(UTC)
+    except Exception as error:  # beyond the first or last year; or a time zone of the host's own
+        raise ConfigError(f"clock has no time in UTC: its time zone raised {type(error).__name__}") from error
+    if not aware:
         raise ConfigError("clock must be a datetime with a time zone", hint="write datetime(..., tzinfo=UTC)")
-    return given.astimezone(UTC)
+    if not 1 < clock.year < MAXYEAR:
+        raise ConfigError(
+            "clock must not be in the first or last year that there is", hint="scripts may be ahead of UTC"
+        )
+    return clock
 
 
 def _seed(given: object) -> int | str | None:
+    if type(given) is int and given.bit_length() > LARGEST_SEED:
+        raise ConfigError(f"seed must have at most {LARGEST_SEED} bits, not {given.bit_length()}")
     if given is None or type(given) in (int, str):
         return cast("int | str | None", given)
     raise ConfigError(f"seed must be a whole number or text, not {shown(given)}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final, Literal, cast
 
@@ -23,9 +24,11 @@ from ringfence.enclave.options import EnclaveConfig
 from ringfence.enclave.protocol import Tags
 from ringfence.enclave.results import run_error
 from ringfence.errors import ConfigError, ErrorInfo
-from ringfence.limits import RunLimits, ValueBudget, shown
+from ringfence.limits import RunLimits, ValueBudget, read_mapping, shown
 
 _BUDGET: Final = ValueBudget()
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +72,7 @@ def request(
         inputs=inputs,
         namespaces=namespaces,
         effects=effects,
-        clock=now if config.clock is None else round(config.clock.timestamp() * 1e6) * 1000,
+        clock=now if config.clock is None else (config.clock - _EPOCH) // _MICROSECOND * 1000,
         seed=chance[16:] if config.seed is None else _seed(config.seed),
         mode=given.mode,
         rules=config.rules,
@@ -93,7 +96,7 @@ def _data(given: object, what: str) -> tuple[bytes, Tags | None]:
     if not isinstance(given, Mapping):
         raise ConfigError(f"{what} must be a mapping, not {type(given).__name__}", hint="pass JSON values by name")
     try:
-        data = dump_plain(dict(cast("Mapping[Any, Any]", given)))
+        data = dump_plain(read_mapping(cast("Mapping[Any, Any]", given), what))
         if len(data) > _BUDGET.size:
             raise values.ValueRefused("", f"{len(data)} bytes of JSON, more than {_BUDGET.size}", too_large=True)
     except values.ValueRefused as refused:

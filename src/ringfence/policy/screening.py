@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final, NoReturn, cast, get_args
 
 from ringfence.errors import ConfigError
-from ringfence.limits import parse_count, parse_text, shown
+from ringfence.limits import parse_count, parse_text, read_mapping, shown
 from ringfence.policy.history import Past
 from ringfence.policy.names import MAX_NAME, NameRules, Pattern, is_carried
 from ringfence.policy.sequences import ENUMERATION, IDS, THRESHOLD
@@ -157,7 +157,7 @@ def parse(given: object, option: str = "screening") -> Screening:
         text = f"{option} must be an rf.Screening or a mapping of its fields, not {shown(given)}"
         raise ConfigError(text, hint="to turn it off, pass {'enabled': False}")
     taken: dict[str, Any] = {}
-    for key, value in cast("Mapping[Any, Any]", given).items():
+    for key, value in read_mapping(cast("Mapping[Any, Any]", given), option).items():
         name = _HUMP.sub("_", key).lower() if type(key) is str else key
         if name not in FIELDS:
             _unknown(key, name, option)
@@ -182,7 +182,7 @@ def _detector(given: object, at: int) -> object:
     """A detector that is written as a mapping; anything else as it is."""
     if not isinstance(given, Mapping):
         return given
-    parts = cast("Mapping[Any, Any]", given)
+    parts = read_mapping(cast("Mapping[Any, Any]", given), f"suspicious_patterns[{at}]")
     if set(parts) != {"id", "description", "detect"}:
         raise ConfigError(f"suspicious_patterns[{at}] must have exactly id, description and detect")
     return Detector(parts["id"], parts["description"], parts["detect"])
@@ -220,7 +220,7 @@ def _overrides(given: object) -> Mapping[str, int]:
     if not isinstance(given, Mapping):
         raise ConfigError(f"{field_name} must be a mapping of tool name to a number, not {type(given).__name__}")
     made: dict[str, int] = {}
-    for name, most in cast("Mapping[Any, Any]", given).items():
+    for name, most in read_mapping(cast("Mapping[Any, Any]", given), field_name).items():
         if type(name) is not str or not is_carried(name):
             raise ConfigError(
                 f"{field_name}: {shown(name)} is no tool name", hint=f"at most {MAX_NAME} of a-z 0-9 : . _ -"
@@ -233,7 +233,7 @@ def _actions(given: object, known: Collection[str]) -> Mapping[str, Action]:
     if not isinstance(given, Mapping):
         raise ConfigError(f"actions must be a mapping of pattern id to action, not {type(given).__name__}")
     made: dict[str, Action] = {}
-    for key, action in cast("Mapping[Any, Any]", given).items():
+    for key, action in read_mapping(cast("Mapping[Any, Any]", given), "actions").items():
         if key not in known:
             near = difflib.get_close_matches(str(key)[:64], known, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
