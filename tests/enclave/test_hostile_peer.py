@@ -306,4 +306,4 @@ def test_a_host_that_fails_ends_the_run_at_once_and_logs_the_class_alone(
 def test_a_value_of_many_tags_stays_within_the_budget() -> None:
     many = {**DONE, "value": [1], "tags": {"date": [[0]] * 400_000}}
     result = run(converse(said(READY, many)))
-    assert (code(result), detail(result)) == ("SANDBOX_CRASHED", "wire_violation")
+    assert (code(result), detail(result)) == ("SERIALIZATION_LIMIT_EXCEEDED", "result_too_large")

@@ -222,6 +222,7 @@ def test_a_large_value_within_the_limit_arrives(stage: Stage) -> None:
 def test_a_source_that_is_too_long_is_refused_without_a_worker(stage: Stage) -> None:
     result = stage.script("x = '" + "x" * (1 << 20) + "'")
     assert (code(result), detail(result), result.stats.tool_call_count) == ("VALIDATION_ERROR", "script_rejected", 0)
+    assert result.stats.duration > 0  # T106
 
 
 def test_a_source_that_is_no_unicode_is_refused(stage: Stage) -> None:

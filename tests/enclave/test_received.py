@@ -12,7 +12,7 @@ import pytest
 
 from ringfence.contract.output import dump_plain
 from ringfence.enclave.protocol import Call, Done, GlobalCall, Print, WireViolation, decode, print_allowance
-from ringfence.enclave.received import Arguments, Printed, restored, take_arguments, take_done
+from ringfence.enclave.received import MOST_TAGGED, Arguments, Printed, restored, take_arguments, take_done
 from ringfence.enclave.results import Ending
 from ringfence.errors import ErrorInfo
 from ringfence.limits import RunLimits, ValueBudget
@@ -203,6 +203,17 @@ def test_arguments_say_what_they_hold_with_their_tags() -> None:
     many = take_arguments(call({"a": [{"": 0.5}] * 4_000}), ValueBudget())
     assert isinstance(many, Arguments)
     assert many.size > 184 * 4_000
+
+
+def test_so_many_tags_that_they_take_long_are_refused_as_too_many() -> None:
+    many = ["1"] * (MOST_TAGGED + 1)
+    tags = {"decimal": [["a", n] for n in range(len(many))]}
+    taken = take_arguments(call({"a": many}, tags=tags), ValueBudget())
+    assert isinstance(taken, ErrorInfo)
+    assert (taken.code, "more than 100000 dates" in taken.message) == ("invalid_input", True)
+    ended = take_done(done({"a": many}, tags=tags), ValueBudget(), variables=False)
+    assert ended.error is not None
+    assert ended.error.code == "SERIALIZATION_LIMIT_EXCEEDED"
 
 
 def test_printed_text_is_kept_up_to_its_limit() -> None:

@@ -19,7 +19,7 @@ from ringfence.enclave.results import (
     run_error,
     without_traces,
 )
-from ringfence.errors import CODES, ErrorInfo
+from ringfence.errors import CODES, ErrorInfo, Issue
 
 STATS = RunStats(tool_call_count=0, duration=1.0, approval_wait=0.0, output_bytes=0, started_at=5.0)
 
@@ -71,9 +71,10 @@ def test_a_functions_failure_is_the_scripts_and_a_tools_the_tools(code: str) -> 
     assert {tool.code, function.code} <= RUN_CODES
 
 
-def test_a_run_that_never_began_has_no_times() -> None:
-    result = never_started(run_error("aborted", "stop"), "r_1", 5.0)
-    assert (result.success, result.status, result.stats.started_at) == (False, "interrupted", 5.0)
+def test_a_run_that_never_began_has_the_time_that_its_refusal_took() -> None:
+    result = never_started(run_error("aborted", "stop"), "r_1", 5.0, 0.5)
+    assert (result.success, result.status, result.stats.started_at) == (False, "interrupted", 4.5)
+    assert result.stats.duration == 0.5
     assert finished(Ending(value=1, variables={"a": 1}), stats=STATS, run_id="r").variables == {"a": 1}
 
 
@@ -95,3 +96,23 @@ def test_without_traces_a_text_names_no_directory_of_the_host(text: str, shown: 
     """T109."""
     error = ErrorInfo(code="TOOL_ERROR", message=text, hint=text, data={"code": "x", "traceback": "Traceback"})
     assert without_traces(error) == ErrorInfo(code="TOOL_ERROR", message=shown, hint=shown, data={"code": "x"})
+
+
+def test_without_traces_no_part_of_an_error_names_a_directory_of_the_host() -> None:
+    """T109."""
+    path = "/opt/ada/x"
+    error = ErrorInfo(
+        code="TOOL_ERROR",
+        message="m",
+        name=path,
+        issues=(Issue(path="a", message=path, code="x"),),
+        data={"tool_code": path, "findings": [{"message": path, "line": 3}], "names": (path,)},
+    )
+    cleaned = without_traces(error)
+    assert path not in repr(cleaned)
+    assert cleaned.data == {
+        "tool_code": "<path>",
+        "findings": [{"message": "<path>", "line": 3}],
+        "names": ["<path>"],
+    }
+    assert cleaned.issues == (Issue(path="a", message="<path>", code="x"),)

@@ -164,6 +164,7 @@ class Enclave:
             SandboxFault: no jailed worker could be started.
             asyncio.CancelledError: the caller was cancelled; the script is dead and its calls are unwound.
         """
+        began = time.monotonic()
         self._workers.check_open()
         caller = self._caller_for(tool_handler)
         request = self._request(source, inputs, variables)
@@ -173,7 +174,7 @@ class Enclave:
             run_id=request.run_id,
         )
         if (refused := requests.refusal(source, self._limits)) is not None:
-            return never_started(refused, request.run_id, time.time())
+            return never_started(refused, request.run_id, time.time(), time.monotonic() - began)
         session = partial(self._session, caller, origin)
         with self._workers.flights.one() as flight:
             result = await flight.run(self._workers.pool(), request, session, partial(_announce, self._gate, origin))

@@ -35,6 +35,7 @@ class Flight:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
+        self._began = time.monotonic()
         self._starting: asyncio.Task[Any] | None = None
         self._aborted = False
         self._target: ScriptSession | Check | None = None
@@ -51,7 +52,7 @@ class Flight:
         channel = await self._acquire(pool)
         if channel is None:
             error = run_error("aborted", "the run was aborted before it began")
-            return never_started(error, request.run_id, time.time())
+            return never_started(error, request.run_id, time.time(), time.monotonic() - self._began)
         try:
             session = self._target = make(channel)
             return await _announced(session, request, announce)

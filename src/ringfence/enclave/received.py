@@ -24,6 +24,10 @@ _GIVEN: Final = ValueBudget(depth=ValueBudget().depth - 1)
 """What one variable may be that a host gives."""
 
 
+MOST_TAGGED: Final = 100_000
+"""Values that are restored in one value; as many take 0.2 s."""
+
+
 class Arguments(msgspec.Struct, frozen=True, kw_only=True):
     """Of one call. A struct, since it takes a tenth of the time to make."""
 
@@ -54,9 +58,9 @@ def take_arguments(frame: Call | GlobalCall, budget: ValueBudget) -> Arguments |
             raise WireViolation("arguments of a function that are no pair")
         data = values.recode(value, budget)  # type: ignore[reportUnknownArgumentType]
         values.check_text(data, budget)  # without escapes it may look richer, and it is parsed again to be served
+        tags = _take_tags(frame.tags, budget)
     except values.ValueRefused as refused:
         return ErrorInfo(code="invalid_input", message=f"the arguments were refused: {refused}", hint=_hint(refused))
-    tags = _take_tags(frame.tags, budget)
     size = values.footprint(data)
     if tags is not None:
         _fitting(table.judge, value, tags)
@@ -151,7 +155,11 @@ def _take_tags(raw: Raw, budget: ValueBudget) -> Tags | None:
         values.check_text(data, budget)
     except values.ValueRefused as refused:
         raise WireViolation(f"tags that are refused ({refused.reason})") from None
-    return decode_tags(data)
+    tags = decode_tags(data)
+    if tags is not None and sum(map(len, tags.values())) > MOST_TAGGED:
+        reason = f"more than {MOST_TAGGED} dates, decimals, ids and bytes; send some of them as text"
+        raise values.ValueRefused("", reason, too_large=True)
+    return tags
 
 
 class Printed:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Final, Literal, assert_never
+from typing import Any, Final, Literal, assert_never, cast
 
 from ringfence.enclave.hints import hint_for
 from ringfence.enclave.protocol import Failed, FailureKind, own_code
@@ -117,9 +117,9 @@ def finished(
     )
 
 
-def never_started(error: ErrorInfo, run_id: str, now: float) -> RunResult:
-    """The record of a run that no guest ever saw. `now`: seconds since the epoch."""
-    stats = RunStats(tool_call_count=0, duration=0.0, approval_wait=0.0, output_bytes=0, started_at=now)
+def never_started(error: ErrorInfo, run_id: str, now: float, duration: float) -> RunResult:
+    """The record of a run that no guest ever saw. `now`: seconds since the epoch; `duration`: seconds it took."""
+    stats = RunStats(tool_call_count=0, duration=duration, approval_wait=0.0, output_bytes=0, started_at=now - duration)
     return finished(Ending(error=error), stats=stats, run_id=run_id)
 
 
@@ -256,15 +256,26 @@ def _rejected(frame: Failed) -> ErrorInfo:
 
 
 def without_traces(error: ErrorInfo) -> ErrorInfo:
-    """The error without tracebacks and without paths of the host's directories in its texts (enclave catalogue 1.O)."""
-    data = {key: value for key, value in error.data.items() if key != "traceback"}
+    """The error without tracebacks and without paths of the host's directories in any text (enclave catalogue 1.O)."""
+    data = {key: _without_paths(value) for key, value in error.data.items() if key != "traceback"}
     return replace(
         error,
         message=_without_paths(error.message),
-        hint=None if error.hint is None else _without_paths(error.hint),
+        hint=_without_paths(error.hint),
+        name=_without_paths(error.name),
+        issues=tuple(_without_paths(issue) for issue in error.issues),
         data=MappingProxyType(data),
     )
 
 
-def _without_paths(text: str) -> str:
-    return _HOST_PATH.sub("<path>", text)
+def _without_paths(value: Any) -> Any:
+    """The same of every text in plain data; its keys are ours."""
+    match value:
+        case str():
+            return _HOST_PATH.sub("<path>", value)
+        case Mapping():
+            return {key: _without_paths(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+        case list() | tuple():
+            return [_without_paths(item) for item in cast("list[Any]", value)]
+        case _:
+            return value

@@ -78,6 +78,7 @@ class ScriptSession:
         self._printed = Printed(limits)
         self._keeps_variables = False
         self._taken: frozenset[str] = frozenset()
+        self._sanitizes = False
         self._started_at = time.time()
         self._grace: asyncio.TimerHandle | None = None
         """Ends a guest that goes on after a terminal refusal."""
@@ -90,7 +91,7 @@ class ScriptSession:
             SandboxFault: the child could not close its jail, and never saw the script.
             asyncio.CancelledError: the caller was cancelled; the guest is dead and its calls are unwound.
         """
-        self._keeps_variables, self._taken = request.keep_variables, request.taken
+        self._keeps_variables, self._taken, self._sanitizes = request.keep_variables, request.taken, not request.traces
         self._channel.attach(self)
         if not request.max_iterations:
             self._impossible.append("iterations")
@@ -287,6 +288,8 @@ class ScriptSession:
 
     def _tell(self, call: Call, error: ErrorInfo, *, terminal: bool, returnable: bool = False) -> None:
         entry = call.entry
+        if self._sanitizes:
+            error = results.without_traces(error)
         self._channel.send(
             protocol.error_frame(
                 entry.number, entry.name, error, terminal=terminal, returnable=returnable and not terminal
