@@ -156,3 +156,33 @@ def test_a_fork_that_ends_like_any_program_leaves_nothing(child: str) -> None:
             break
         threading.Event().wait(0.01)
     assert launchers() <= before
+
+
+ORPHANED = """
+import os, signal, sys
+import ringfence as rf
+e = rf.Enclave(timeout=10.0, waiting=2)
+e.run_sync("1")
+r, w = os.pipe()
+pid = os.fork()
+if pid == 0:
+    os.close(w)
+    os.read(r, 1)
+    sys.stdout.write(str(e.run_sync("4").value))
+    sys.stdout.flush()
+    os._exit(0)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_workers_die_with_their_host_even_where_a_fork_of_it_lives_on() -> None:
+    before = launchers()
+    host = subprocess.Popen([sys.executable, "-c", ORPHANED], stdout=subprocess.PIPE, text=True)
+    with host:
+        said, _ = host.communicate(timeout=HANG)  # until the fork, which has its parent's stdout, has ended too
+    assert (host.returncode, said) == (-signal.SIGKILL, "4")
+    for _ in range(300):
+        if launchers() <= before:
+            break
+        threading.Event().wait(0.01)
+    assert launchers() <= before

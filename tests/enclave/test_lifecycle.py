@@ -281,6 +281,10 @@ print("end")
         pytest.param("e = rf.Enclave()\nprint(e.run_sync('1').value)", id="run_sync"),
         pytest.param("e = rf.Enclave()\nasync def main():\n    t = asyncio.create_task(e.run('while True: pass'))\n    await e.run('1')\n    print(1)\nasyncio.run(main())", id="running at the end"),
         pytest.param("e = rf.Enclave()\nprint(e.run_sync('1').value)\nsys.exit()", id="exit"),
+        pytest.param("import threading\ne = rf.Enclave()\nprint(e.run_sync('1').value)\nthreading.Thread(target=e.run_sync, args=('while True: pass',), daemon=True).start()\nwhile not e.statistics().running: pass", id="run_sync at the end"),
+        pytest.param("import threading\ns = threading.Event()\nasync def h(n, a):\n    s.set()\n    await asyncio.sleep(60)\ne = rf.Enclave(tool_handler=h)\nprint(e.run_sync('1').value)\nthreading.Thread(target=e.run_sync, args=('await call_tool(\"x\", {})',), daemon=True).start()\ns.wait()", id="in a tool at the end"),
+        pytest.param("import atexit\ne = rf.Enclave()\natexit.register(e.close)\nprint(e.run_sync('1').value)", id="closed at exit"),
+        pytest.param("async def main():\n    e = rf.Enclave()\n    print((await e.run('1')).value)\n    t = asyncio.create_task(e.run('while True: pass'))\n    await asyncio.sleep(0)\nl = asyncio.new_event_loop()\nl.run_until_complete(main())\nfor t in asyncio.all_tasks(l): t.cancel()\nl.run_until_complete(asyncio.sleep(0.1))\nl.close()", id="a loop that is left"),
     ],
 )  # fmt: skip
 def test_a_program_that_never_closes_ends_in_silence(body: str) -> None:
