@@ -341,6 +341,66 @@ def test_a_weak_proxy_is_refused() -> None:
     assert "root is" in refusal({"it": weakref.ref(utils)})
 
 
+def _loud(*_: object) -> Any:
+    raise AssertionError
+
+
+loud: Any = _loud
+
+
+class LoudMeta(type):
+    __getattribute__ = loud
+
+
+class LoudClass(metaclass=LoudMeta):
+    def __init__(self) -> None:
+        object.__setattr__(self, "a", 1)
+
+
+class LoudMember:
+    __class__ = property(loud)  # type: ignore[assignment]
+    n = 1
+
+
+class LoudAttributes:
+    __dict__ = property(loud)  # type: ignore[assignment]
+    n = 1
+
+
+class LoudDict(dict[str, Any]):
+    __iter__ = items = keys = values = __len__ = loud
+
+
+class LoudList(list[Any]):
+    __iter__ = __len__ = __getitem__ = loud
+
+
+LOUD: list[tuple[Any, Any]] = [
+    ({"it": LoudClass()}, {"it": {"a": 1}}),
+    ({"it": {"in": LoudMember()}}, {"it": {"in": {"n": 1}}}),
+    ({"it": LoudDict(a=1)}, {"it": {"a": 1}}),
+    ({"it": LoudList([1])}, {"it": [1]}),
+]
+
+
+@pytest.mark.parametrize(("given", "data"), LOUD)
+def test_no_code_of_a_value_runs_while_it_is_judged(given: Any, data: Any) -> None:
+    assert plain(given) == data
+
+
+def plain(given: Any) -> Any:
+    """What the nodes hold, without their kinds."""
+
+    def value(node: Any) -> Any:
+        return node["v"] if node["k"] == "data" else {name: value(one) for name, one in node["m"].items()}
+
+    return {name: value(one) for name, one in json.loads(parse(given, allow_functions=False).nodes).items()}
+
+
+def test_an_object_that_makes_all_its_attributes_is_refused_and_not_asked() -> None:
+    assert "which makes its attributes when they are asked for" in refusal({"it": LoudAttributes()})
+
+
 @pytest.mark.parametrize(
     ("value", "kind"),
     [

@@ -3,15 +3,15 @@
 Plain data becomes a read-only copy. A function stands behind a number and is called in the host; functions may be
 values of plain mappings and methods of objects, never members of a list, a set or another collection, whose own
 methods would hand them to the script (second seed, "Custom Globals"; enclave catalogue 1.F). Whatever runs code when it
-is looked at or gone through is refused, and nothing of that kind is run here. Knows values only; `options` calls it,
-`functions` runs what it found, the guest builds what scripts see. Pure.
+is looked at or gone through is refused, and nothing of that kind is run here, but for a mapping behind a read-only
+view, and the serialisers of models. Knows values only; `options` calls it, `functions` runs what it found, the guest
+builds what scripts see. Pure.
 
 Values that contain themselves are refused, although the original lets them pass: a copy of one has no JSON form.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
 import keyword
@@ -42,9 +42,21 @@ _LEAVES: Final = (type(None), str, int, float, Decimal, UUID, bytes, bytearray, 
 _LISTS: Final = (list, tuple, deque)
 _SETS: Final = (set, frozenset)
 _MAPPINGS: Final = (dict, types.MappingProxyType)
+_mro: Final[Callable[[type], tuple[type, ...]]] = type.__dict__["__mro__"].__get__
+_vars: Final[Callable[[type], Mapping[str, Any]]] = type.__dict__["__dict__"].__get__
+_flags: Final[Callable[[type], int]] = type.__dict__["__flags__"].__get__
+_module: Final[Callable[[type], str]] = type.__dict__["__module__"].__get__
+"""What is true of a class, whatever its metaclass says."""
 _ROUTINES: Final = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType)
 _COMPILED: Final = (types.MethodDescriptorType, types.ClassMethodDescriptorType, types.GetSetDescriptorType)
 """What classes have in the place of methods and properties that were not written in Python."""
+_NATIVE: Final = (
+    types.NoneType,
+    types.WrapperDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+)
+"""What is in the place of `__getattribute__` and `__dict__` where nobody has put code of their own; None for nothing."""
 _WEAK: Final = frozenset({"weakref", "_weakref", "_weakrefset"})
 """Modules of references and collections whose contents may vanish."""
 _HEAP_TYPE: Final = 1 << 9
@@ -183,7 +195,8 @@ class _Walk:
 
     def _collection(self, value: Iterable[Any], at: _Place, kind: str, step: str) -> _Data:
         found: list[Any] = []
-        for number, one in enumerate(value):
+        base = cast("type[Any]", next(one for one in (*_LISTS, *_SETS) if issubclass(type(value), one)))
+        for number, one in enumerate(cast("Iterator[Any]", base.__iter__(value))):
             inner = self._found(one, at.step(step.format(number), value, kind))
             assert isinstance(inner, _Data)  # everything else has been refused
             found.append(inner.value)
@@ -199,7 +212,8 @@ class _Walk:
         return _Function(len(self.functions) - 1)
 
     def _mapping(self, value: Mapping[Any, Any], at: _Place) -> _Found:
-        items = list(value.items())
+        base = cast("type[Any]", next(one for one in _MAPPINGS if issubclass(type(value), one)))
+        items = list(cast("Iterable[tuple[Any, Any]]", base.items(value)))
         if not all(type(key) is str for key, _ in items):
             self._refuse_keys(items, value, at)
         found: dict[str, _Found] = {}
@@ -222,13 +236,13 @@ class _Walk:
         kind = type(value)
         if _defines(value, "__pydantic_serializer__"):
             return _Data(value)
-        if kind is not types.SimpleNamespace and not kind.__flags__ & _HEAP_TYPE:
+        if kind is not types.SimpleNamespace and not _flags(kind) & _HEAP_TYPE:
             _refuse(at, f"is a {kind.__name__}, which is no plain data", "pass plain data")
-        if _defines(value, "__getattr__") or type(kind.__getattribute__) is types.FunctionType:
+        if _defines(value, "__getattr__") or any(_makes_attributes(base) for base in _mro(kind)[:-1]):
             _refuse(at, f"is a {kind.__name__}, which makes its attributes when they are asked for", "pass plain data")
         members = dict(_members(value, at))
-        methods = [name for name, one in members.items() if isinstance(one, _ROUTINES)]
-        if not methods and dataclasses.is_dataclass(value):
+        methods = [name for name, one in members.items() if issubclass(type(one), _ROUTINES)]
+        if not methods and _defines(value, "__dataclass_fields__"):
             parts = {name: self._found(one, at.step(name, value)) for name, one in members.items()}
             if all(isinstance(one, _Data) for one in parts.values()):
                 return _joined("object", parts)
@@ -271,7 +285,7 @@ def _refuse_active(value: object, at: _Place) -> None:
         what = f"the class {cast('type', value).__name__}"
     elif issubclass(kind, types.ModuleType):
         what = f"the module {cast('types.ModuleType', value).__name__}"
-    elif not _WEAK.isdisjoint(base.__module__ for base in kind.__mro__):
+    elif not _WEAK.isdisjoint(_module(base) for base in _mro(kind)):
         what = f"a {kind.__name__}, whose contents may vanish"
     elif issubclass(kind, io.IOBase) or _defines(value, "fileno"):
         what = f"an open file ({kind.__name__})"
@@ -287,22 +301,23 @@ def _refuse_active(value: object, at: _Place) -> None:
 
 def _members(value: object, at: _Place) -> Iterator[tuple[str, Any]]:
     """Public attributes and methods of an instance, without running any code of its class."""
-    own: dict[str, Any] = getattr(value, "__dict__", {})
+    own: dict[str, Any] = getattr(value, "__dict__", {})  # the real one: whoever makes it was refused
     for name, one in own.items():
         if not name.startswith("_"):
             yield name, one
     seen = set(own)
-    for base in type(value).__mro__[:-1]:
-        for name, one in vars(base).items():
+    for base in _mro(type(value))[:-1]:
+        for name, one in _vars(base).items():
             if name in seen or name.startswith("_"):
                 continue
             seen.add(name)
-            if isinstance(one, types.MemberDescriptorType):
+            kind = cast("type[Any]", type(one))
+            if kind is types.MemberDescriptorType:
                 if (held := getattr(value, name, _NOTHING)) is not _NOTHING:
                     yield name, held
-            elif isinstance(one, (types.FunctionType, classmethod, staticmethod)):
+            elif issubclass(kind, (types.FunctionType, classmethod, staticmethod)):
                 yield name, getattr(value, name)
-            elif isinstance(one, _COMPILED) or (_defines(one, "__get__") and _is_standard(base)):
+            elif kind in _COMPILED or (_defines(one, "__get__") and _is_standard(base)):
                 what = f"is a {type(value).__name__}, which is no plain data"
                 _refuse(at, what, "pass what you need of it, such as its text")
             elif _defines(one, "__get__"):
@@ -316,12 +331,18 @@ _NOTHING: Final = object()
 
 def _is_standard(kind: type) -> bool:
     """Whether the class is of Python's own library, whose attributes nobody makes methods of."""
-    return str(kind.__module__).partition(".")[0] in sys.stdlib_module_names
+    return _module(kind).partition(".")[0] in sys.stdlib_module_names
 
 
 def _defines(value: object, name: str) -> bool:
     """Whether the value's class has the attribute; the value itself is not asked."""
-    return any(name in vars(base) for base in type(value).__mro__)
+    return any(name in _vars(base) for base in _mro(type(value)))
+
+
+def _makes_attributes(kind: type) -> bool:
+    """Whether the class has code of its own for looking up attributes, or for all of them at once."""
+    own = _vars(kind)
+    return type(own.get("__getattribute__")) not in _NATIVE or type(own.get("__dict__")) not in _NATIVE
 
 
 def _is_reserved(key: str) -> bool:
