@@ -2,8 +2,8 @@
 
 Every script runs with the check of its level on and with it off, because the check is advice and the jail is the wall;
 scripts that the stricter levels know beforehand are run there too. Keys of a case: `code` or `codes` (several where it
-depends on the Python, or on where memory ends, how it fails) and facts of the result, `checked` where the check, or the
-loops that it counts, end it with another code, `secure` and `strict` for those levels (`secure` counts for both),
+depends on the Python, or on where memory ends, how it fails) and facts of the result, at least one where it may succeed,
+`checked` where the check, or the loops that it counts, end it with another code, `secure` and `strict` for those levels (`secure` counts for both),
 `once` for what is slow and ends the same with and without the check.
 """
 
@@ -50,6 +50,11 @@ MODES: Final[dict[str, dict[str, Any]]] = {
 DIRECTIVES: Final = {"reference", "code", "codes", "checked", "secure", "strict", "once"}
 """Keys of a case that are no facts of its result."""
 
+UNRUN: Final[dict[str, Any]] = {"calls": [], "count": 0, "output": "", "value": None}
+"""Facts of a script that was refused before it ran."""
+DONE_BEFORE: Final = {"calls", "count", "output"}
+"""Facts that are the same however a run ends."""
+
 UNFIXED: Final[dict[str, str]] = {}
 """Attacks that end with another code today, and why."""
 
@@ -75,13 +80,14 @@ def trials(case: Case) -> list[Trial]:
     facts = {key: value for key, value in given.items() if key not in DIRECTIVES}
     found = [Trial(case, "off", codes, facts)]
     if "checked" in given:
-        found.append(Trial(case, "check", as_list(given["checked"]), {}))
+        checked = as_list(given["checked"])
+        kept = {key: value for key, value in facts.items() if key in DONE_BEFORE}
+        found.append(Trial(case, "check", checked, UNRUN if checked == ["VALIDATION_ERROR"] else kept))
     elif not given.get("once"):
         found.append(Trial(case, "check", codes, facts))
-    unrun: dict[str, Any] = {"calls": [], "count": 0, "output": "", "value": None}
     for mode, keys in {"SECURE": ["secure"], "STRICT": ["strict", "secure"]}.items():
         if (key := next((key for key in keys if key in given), None)) is not None:
-            found.append(Trial(case, mode, [given[key]], unrun if given[key] == "VALIDATION_ERROR" else {}))
+            found.append(Trial(case, mode, [given[key]], UNRUN if given[key] == "VALIDATION_ERROR" else {}))
     return found
 
 
@@ -103,6 +109,7 @@ def facts(result: rf.RunResult) -> dict[str, Any]:
         "name": error.name,
         "message": error.message,
         "value": result.value,
+        "type": type(result.value).__name__,
         "output": result.output,
         "calls": [[call.name, call.status] for call in result.calls],
         "count": result.stats.tool_call_count,
@@ -124,7 +131,9 @@ def test_an_attack_ends_as_it_must_and_nothing_else_happens(trial: Trial, arena:
     result, after = arena.run(attack())
     actual = facts(result)
     assert code(result) in trial.codes
-    assert {key: actual[key] for key in trial.facts} == trial.facts
+    expected = trial.facts if result.error is None or None not in trial.codes else {**trial.facts, "value": None}
+    assert {key: actual[key] for key in expected} == expected
+    assert result.error is None or result.value is None
     assert result.stats.duration <= timeout + OVERSHOOT
     assert gauge.most <= MOST_AT_ONCE
     assert canary.state() == canary.intact()
@@ -139,6 +148,8 @@ def test_every_attack_has_a_number_of_its_own_and_says_where_it_comes_from() -> 
     assert len({name[:7] for name in names}) == len(names)
     assert [case.name for case in ATTACKS if "reference" not in case.expected] == []
     assert [case.name for case in ATTACKS if len(case.expected.keys() & {"code", "codes"}) != 1] == []
+    alone = [case for case in ATTACKS if not case.expected.keys() - DIRECTIVES]
+    assert [case.name for case in alone if None in as_list(case.expected.get("codes", case.expected.get("code")))] == []
 
 
 def test_every_exception_is_still_an_attack() -> None:
