@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ringfence as rf
-from tests.enclave.kit import Stage, answering, code, detail, echo, never, outcomes
+from tests.enclave.kit import Stage, answering, code, detail, echo, failing, never, outcomes
 
 OVERSHOOT = 1.0
 """Seconds that a run may outlive its timeout."""
@@ -228,6 +228,16 @@ def test_a_source_that_is_too_long_is_refused_without_a_worker(stage: Stage) -> 
 def test_a_source_that_is_no_unicode_is_refused(stage: Stage) -> None:
     result = stage.script("x = '\ud800'")
     assert (code(result), detail(result)) == ("VALIDATION_ERROR", "script_rejected")
+
+
+def test_what_failed_calls_hold_is_bounded(stage: Stage) -> None:
+    """An exception keeps the arguments of its call."""
+    error = ValueError("no")
+    stage.tools["bad"] = failing(error)
+    source = "for n in range(12):\n    await call_tool('bad', {'a': 'x' * 1_500_000}, throw_on_error=False)"
+    result = stage.script(source)
+    assert code(result) is None
+    assert [call.cause for call in result.calls] == [error] * 6 + [None] * 6
 
 
 # abort

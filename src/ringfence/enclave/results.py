@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, assert_never, cast
 
+from ringfence.contract.advice import fix_for
 from ringfence.enclave.hints import hint_for
 from ringfence.enclave.protocol import Failed, FailureKind, own_code
 from ringfence.errors import CODES, ErrorInfo, Status
@@ -21,6 +22,9 @@ RunStatus = Literal["succeeded", "failed", "interrupted"]
 
 RUN_CODES: Final = frozenset(spec.run_code for spec in CODES.values())
 """Every code that `RunResult.error.code` can have."""
+
+_SHOWN_FINDINGS: Final = 10
+"""Findings in the message; the error's data has all."""
 
 _HOST_PATH: Final = re.compile(
     r"(?:file://|(?<![\w/]))/(?:home|root|Users|usr|opt|var|tmp|etc|srv|mnt|media|proc|sys|dev|run|lib|lib64|bin|sbin|app"
@@ -46,7 +50,8 @@ class CallRecord:
     flags: tuple[str, ...] = ()
     """Ids of the screening's patterns that the call matched, whatever came of it."""
     cause: BaseException | None = field(default=None, repr=False, compare=False)
-    """The tool's own exception, for the host only: scripts, events and logs see its class at most."""
+    """The tool's own exception, for the host only: scripts, events and logs see its class at most. It keeps the call's
+    arguments alive, so that calls with large ones lose theirs when many have failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +217,7 @@ def from_guest(
             hint = f"line {frame.line}: write await before the call" if frame.line else "write await before it"
             return _named(run_error("script_raised", frame.message, hint=hint, line=frame.line), frame.name)
         case "value":
-            hint = "return numbers, text, lists and dicts with text keys"
+            hint = fix_for(frame.message) or "return numbers, text, lists and dicts with text keys"
             return _named(run_error("script_raised", frame.message, hint=hint), frame.name)
         case "large":
             return run_error("result_too_large", frame.message, hint="return a summary")
@@ -233,6 +238,8 @@ def _said(frame: Failed) -> str:
     """A KeyError's text is a key, which says nothing alone."""
     if frame.name == "KeyError":
         return f"KeyError: {frame.message}"
+    if frame.name == "SystemExit":
+        return f"the script left with the exit code {frame.message}"
     return frame.message or frame.name
 
 
@@ -248,8 +255,10 @@ def _rejected(frame: Failed) -> ErrorInfo:
         for one in frame.findings
     ]
     lines = frame.message  # of the first, whose place is the error's
+    shown = frame.findings[:_SHOWN_FINDINGS]
     if len(findings) > 1:
-        lines = "; ".join(f"line {one['line']}: {one['message']}" for one in findings)
+        lines = "; ".join(f"line {one.line}: {one.message}{f' ({one.fix})' * bool(one.fix)}" for one in shown)
+        lines += f"; and {len(findings) - len(shown)} more" * (len(findings) > len(shown))
     hint = findings[0]["fix"] if findings else None
     text = f"the script was refused before anything ran: {lines}"
     return run_error("script_rejected", text, hint=str(hint) if hint else None, line=frame.line, findings=findings)

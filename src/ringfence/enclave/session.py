@@ -33,6 +33,8 @@ TERMINAL_GRACE: Final = 1.0
 """Seconds that a guest has left after a terminal refusal."""
 WATCHED: Final = frozenset({"STRICT", "SECURE"})
 """Levels at which a guest watches its script, and may say that it did what the level forbids."""
+MOST_BLAMED: Final = 2
+"""Times the bytes of one value that exceptions of failed calls may keep alive: beyond, they are not kept."""
 UNWIND: Final = 0.7
 """Seconds for cancelled calls to unwind, before they are left behind: a run may overshoot its time by one second."""
 
@@ -76,6 +78,8 @@ class ScriptSession:
         self._recorded: dict[int, Call] = {}
         self._failures: dict[int, CallFailure] = {}
         self._printed = Printed(limits)
+        self._blamed = 0
+        """Bytes of arguments that exceptions of calls keep alive in their frames."""
         self._keeps_variables = False
         self._taken: frozenset[str] = frozenset()
         self._sanitizes = False
@@ -260,7 +264,9 @@ class ScriptSession:
 
     def _answer(self, call: Call, answer: Answer) -> None:
         if answer.error is not None:
-            call.cause = answer.cause
+            if answer.cause is not None and self._blamed + call.entry.size <= MOST_BLAMED * self._limits.value.size:
+                call.cause = answer.cause
+                self._blamed += call.entry.size
             self._fail(call, answer.status, answer.error, terminal=answer.terminal, returnable=answer.returnable)
             return
         call.end(answer.status, None if answer.status == "succeeded" else "outcome_unknown")
