@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
@@ -13,6 +15,7 @@ import pytest
 
 import ringfence as rf
 from ringfence.enclave import facade
+from ringfence.enclave.options import EnclaveConfig
 from ringfence.limits import LEVELS
 from ringfence.sandbox.jail.plan import Finding
 from ringfence.sandbox.jail.probe_unsafe import probe
@@ -318,3 +321,27 @@ def test_a_worker_that_cannot_be_started_is_a_fault_and_the_next_run_may_work(mo
     before = descendants()
     result = run(body())
     assert (code(result), result.value, descendants()) == (None, 1, before)
+
+
+def test_what_is_in_force_can_be_logged() -> None:
+    enclave = rf.Enclave(
+        tool_namespaces={"mail": ["list"]},
+        clock=datetime(2026, 1, 2, tzinfo=UTC),
+        screening={
+            "blocked_operation_patterns": [re.compile("x")],
+            "suspicious_patterns": [rf.Detector("mine", "Mine", lambda name, args, history: False)],
+            "actions": {"rate": "log"},
+        },
+    )
+    plain = json.loads(json.dumps(enclave.effective_config().as_dict()))
+    assert (plain["tool_namespaces"], plain["clock"], plain["timeout"]) == (
+        {"mail": {"list": "mail.list"}},
+        "2026-01-02T00:00:00+00:00",
+        30.0,
+    )
+    assert (plain["screening"]["blocked_operation_patterns"], plain["screening"]["suspicious_patterns"]) == (
+        ["x"],
+        ["mine"],
+    )
+    assert plain["screening"]["actions"] == {"rate": "log"}
+    assert plain.keys() == {one.name for one in dataclasses.fields(EnclaveConfig)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import MAXYEAR, UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final, TypedDict, cast
@@ -136,6 +136,12 @@ class EnclaveConfig:
     seed: int | str | None
     waiting: int
 
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain values, for a log or a document: patterns as text, detectors by their id, the clock as ISO
+        8601.
+        """
+        return cast("dict[str, Any]", _plain(self))
+
     def limits(self) -> RunLimits:
         """The same as what one run may use."""
         return RunLimits(
@@ -153,6 +159,24 @@ class EnclaveConfig:
     def rules(self) -> str:
         """Whose rules the static check applies: the level's, or `off`."""
         return self.security_level if self.validate else "off"
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case EnclaveConfig() | Screening():
+            return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+        case Mapping():
+            return {key: _plain(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+        case list() | tuple():
+            return [_plain(item) for item in cast("Sequence[Any]", value)]
+        case screening.Detector():
+            return value.id
+        case re.Pattern():
+            return cast("Any", value.pattern)
+        case datetime():
+            return value.isoformat()
+        case _:
+            return value
 
 
 def parse(given: EnclaveOptions) -> EnclaveConfig:
