@@ -30,7 +30,7 @@ from uuid import UUID
 from ringfence.contract.calling import is_async
 from ringfence.contract.output import dump_plain
 from ringfence.contract.restorable import tags_of
-from ringfence.enclave.namespaces import GUEST_NAMES
+from ringfence.enclave.namespaces import GUEST_NAMES, PROTOTYPES
 from ringfence.errors import ConfigError
 from ringfence.limits import ValueBudget, read_mapping, shown
 from ringfence.values import ValueRefused
@@ -61,8 +61,6 @@ _WEAK: Final = frozenset({"weakref", "_weakref", "_weakrefset"})
 """Modules of references and collections whose contents may vanish."""
 _HEAP_TYPE: Final = 1 << 9
 """Flag of classes that a `class` statement made (`Py_TPFLAGS_HEAPTYPE`), some of C's among them."""
-_PROTOTYPES: Final = frozenset({"constructor", "prototype"})
-"""Keys that are refused in every language (enclave catalogue, F2)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +112,7 @@ def _check_name(name: object) -> None:
     reason = None
     if not name.isidentifier() or keyword.iskeyword(name) or unicodedata.normalize("NFKC", name) != name:
         reason = "is no name that a script can write"
-    elif name.startswith("__") or name in _PROTOTYPES:
+    elif name.startswith("__") or name in PROTOTYPES:
         reason = "is a reserved name"
     elif name in GUEST_NAMES:
         reason = "is a name that every script has"
@@ -346,7 +344,7 @@ def _makes_attributes(kind: type) -> bool:
 
 
 def _is_reserved(key: str) -> bool:
-    return (key.startswith("__") and key.endswith("__")) or key in _PROTOTYPES
+    return (key.startswith("__") and key.endswith("__")) or key in PROTOTYPES
 
 
 def _json(value: object) -> bytes:

@@ -15,17 +15,16 @@ from types import MappingProxyType
 from typing import Any, Final, NoReturn, cast
 
 from ringfence.enclave.check.vocabulary import FRAMES
-from ringfence.enclave.protocol import MAX_CALL_NAME
 from ringfence.errors import ConfigError
 from ringfence.limits import shown
+from ringfence.policy.names import MAX_NAME, is_carried
 
 PREFIX: Final = "Invalid toolNamespaces: "
 """How every refusal begins (second seed, "Tool Namespaces")."""
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_TOOL: Final = re.compile(r"[A-Za-z][A-Za-z0-9:._-]*", re.ASCII)
-_PROTOTYPES: Final = frozenset({"constructor", "prototype"})
-"""Refused in every language, so that one configuration serves all (second seed)."""
+PROTOTYPES: Final = frozenset({"constructor", "prototype"})
+"""Names and keys that are refused in every language, so that one configuration serves all (second seed)."""
 
 GUEST_NAMES: Final = frozenset({"call_tool", "inputs", "tools", "ToolError", "GlobalFunctionError"})
 """What the guest itself puts into a script's globals."""
@@ -111,7 +110,7 @@ def _identifier(name: object, where: str) -> str:
         _refuse(where, f"is not text but {type(name).__name__}", "use a plain str")
     if _IDENTIFIER.fullmatch(name) is None:
         _refuse(where, "is not an identifier", "use ASCII letters, digits and _, not a digit first")
-    if name.startswith("__") or name in _PROTOTYPES:
+    if name.startswith("__") or name in PROTOTYPES:
         _refuse(where, "is a reserved name", "choose another name; two underscores at the start are Python's own")
     return name
 
@@ -150,9 +149,9 @@ def _tool_name(tool: object, where: str) -> str:
     if type(tool) is not str or not tool:
         kind = "empty text" if type(tool) is str else type(tool).__name__
         _refuse(where, f"needs the name of a tool, not {kind}", "map the method to a tool's name")
-    if len(tool) > MAX_CALL_NAME:
-        _refuse(where, f"leads to a tool name of {len(tool)} characters, more than {MAX_CALL_NAME}", "shorten it")
-    if _TOOL.fullmatch(tool) is None:
+    if len(tool) > MAX_NAME:
+        _refuse(where, f"leads to a tool name of {len(tool)} characters, more than {MAX_NAME}", "shorten it")
+    if not is_carried(tool):
         fix = "use letters, digits and : . _ -, a letter first; map the method to such a name"
         _refuse(where, f"leads to the tool name {shown(tool)}, which not every adapter can carry", fix)
     return tool
