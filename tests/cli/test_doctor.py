@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ringfence.cli.doctor import UNWRAPPED, document, report
+from ringfence.cli.doctor import document, report
+from ringfence.cli.streams import UNWRAPPED
 from ringfence.sandbox.jail.plan import Finding, Probe
 from ringfence.sandbox.jail.report import doctor_rows
 from tests.cli.consoles import recorded

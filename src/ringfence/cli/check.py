@@ -25,8 +25,6 @@ from ringfence.enclave.reports import CheckReport, Finding, ToolSite
 from ringfence.limits import SecurityLevel
 from ringfence.sandbox.local_unsafe import local
 
-UNWRAPPED: Final = 1_000
-"""Columns of a pipe or a file: no line is broken there."""
 _LONGEST: Final = 60
 """Characters of one argument that are shown."""
 
@@ -115,15 +113,12 @@ def document(report: CheckReport) -> dict[str, Any]:
 
 
 def _print(results: Results, report: CheckReport, source: Sequence[str], options: Options) -> None:
-    width = None if results.is_terminal else UNWRAPPED
-    console = Console(force_terminal=results.is_terminal, width=width, highlight=False, markup=False, emoji=False)
-    with console.capture() as captured:
+    with results.page() as console:
         for finding in report.findings:
             _print_finding(console, finding, source)
         for site in report.reach:
             print_whole(console, _site(site))
         print_whole(console, _verdict(report, options))
-    results.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
 def _print_finding(console: Console, finding: Finding, source: Sequence[str]) -> None:

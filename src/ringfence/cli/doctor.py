@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -25,9 +25,6 @@ _MARKS: Final[Mapping[State, tuple[str, str]]] = {
     "partly": ("partly", "yellow"),
     "missing": ("no", "red"),
 }
-
-UNWRAPPED: Final = 1_000
-"""Columns of a pipe or a file: more than any row has."""
 
 
 def doctor(*, as_json: bool) -> int:
@@ -77,8 +74,5 @@ def report(found: Probe, rows: Sequence[Row], *, can_jail: bool, wraps: bool = T
 
 
 def _print(results: Results, what: RenderableType) -> None:
-    width = None if results.is_terminal else UNWRAPPED
-    console = Console(force_terminal=results.is_terminal, width=width, highlight=False, markup=False, emoji=False)
-    with console.capture() as captured:
+    with results.page() as console:
         console.print(what)
-    results.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))

@@ -10,8 +10,12 @@ import contextlib
 import os
 import sys
 from collections.abc import Generator
+from typing import Final
 
 from rich.console import Console
+
+UNWRAPPED: Final = 1_000
+"""Columns of a pipe or a file: no line is broken there."""
 
 
 class Results:
@@ -20,6 +24,15 @@ class Results:
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self.is_terminal = os.isatty(fd)
+
+    @contextlib.contextmanager
+    def page(self) -> Generator[Console]:
+        """Collect what is printed for people, and write it in the end, without blanks at the ends of lines."""
+        width = None if self.is_terminal else UNWRAPPED
+        console = Console(force_terminal=self.is_terminal, width=width, highlight=False, markup=False, emoji=False)
+        with console.capture() as captured:
+            yield console
+        self.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
     def write(self, text: str) -> None:
         """Write all of `text` now. A reader that has gone away (`| head`) is not an error."""
