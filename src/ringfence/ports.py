@@ -270,6 +270,10 @@ class ToolCaller(Protocol):
         """Declared effect of every tool known by name."""
         ...
 
+    def form(self, name: str) -> str | None:
+        """How the arguments of a tool are written, for a script that wrote something else; None when nobody knows."""
+        ...
+
     async def call(
         self,
         name: str,

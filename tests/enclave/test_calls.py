@@ -372,7 +372,7 @@ def test_a_hundred_calls_are_counted_as_a_hundred(stage: Stage) -> None:
         pytest.param(", {'\\udc00': 1}", "surrogate", id="surrogate as key"),
         pytest.param(", {'a': lambda: 1}", "argument a: a value of type function is not data", id="function"),
         pytest.param(", {'a': object()}", "argument a: a value of type object is not data", id="object"),
-        pytest.param(", {'a': call_tool}", "argument a: a value of type CallTool is not data", id="bridge"),
+        pytest.param(", {'a': call_tool}", "argument a: <function call_tool> is not data; use what it returns", id="bridge"),
         pytest.param(", {'a': (n for n in [1])}", "argument a: a value of type generator is not data", id="generator"),
         pytest.param(", {'a': int}", "argument a: a value of type type is not data", id="class"),
         pytest.param(", {'a': 1j}", "argument a: a value of type complex is not data", id="complex"),

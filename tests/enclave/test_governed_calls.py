@@ -480,6 +480,9 @@ def test_every_call_has_a_position_that_names_it_again(stage: Stage) -> None:
     class Spy:
         """The port as an enclave's session uses it."""
 
+        def form(self, name: str) -> None:
+            del name
+
         def catalogue(self) -> None:
             return None
 

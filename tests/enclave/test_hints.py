@@ -20,6 +20,13 @@ def hint(name: str, message: str) -> str | None:
         ("NameError", "name 'tool' is not defined", "did you mean tools?"),
         ("NameError", "name 'list_order' is not defined", "did you mean tools.list_orders?"),
         ("NameError", "name 'x' is not defined", None),
+        ("NameError", "name 'tools' is not defined", 'write: await call_tool("name", {...})'),
+        (
+            "TypeError",
+            "object int can't be used in 'await' expression",
+            "what stands after this await is a value already: remove the await",
+        ),
+        ("SystemExit", "3", "end with return, or raise an error that says what is wrong"),
         ("NameError", "name 'null' is not defined", "write None"),
         ("NameError", "name 'Counter' is not defined", "add at the top: from collections import Counter"),
         ("NameError", "name 'datetime' is not defined", "add at the top: from datetime import datetime"),

@@ -47,6 +47,19 @@ def test_arguments_are_canonical_and_keep_their_tags() -> None:
     assert restored(taken.data, taken.tags, BUDGET) == {"a": date(2026, 1, 2), "b": 1}
 
 
+@pytest.mark.parametrize(
+    ("fault", "hint"),
+    [
+        ("argument a: nan is not a finite number", "replace NaN and infinities, e.g. by None"),
+        ("argument a: a key is of type int; use str(key)", None),  # says it itself
+        ("arguments of 5 MB", None),
+    ],
+)
+def test_a_fault_that_the_guest_found_gets_its_fix(fault: str, hint: str | None) -> None:
+    taken = take_arguments(call(None, fault=fault), BUDGET)
+    assert taken == ErrorInfo(code="invalid_input", message=fault, hint=hint)
+
+
 @pytest.mark.parametrize("tags", [None, {}])
 def test_no_tags_are_none(tags: Any) -> None:
     taken = take_arguments(call({"a": 1}, tags=tags), BUDGET)

@@ -55,6 +55,41 @@ def test_a_script_that_made_calls_was_not_rejected() -> None:
     assert from_guest(failed("rejected", found), None, calls_made=1, tools=()) is None
 
 
+def test_every_finding_is_told_with_its_fix() -> None:
+    found = [Finding(code="X", line=at, column=1, message="bad", fix="mend" if at < 3 else "") for at in range(1, 13)]
+    rejected = from_guest(failed("rejected", *found), None, calls_made=0, tools=())
+    assert rejected is not None
+    assert rejected.message.endswith(
+        ": line 1: bad (mend); line 2: bad (mend); "
+        + "; ".join(f"line {at}: bad" for at in range(3, 11))
+        + "; and 2 more"
+    )
+    assert len(rejected.data["findings"]) == 12
+
+
+@pytest.mark.parametrize(
+    ("message", "said"), [("3", "the script left with the exit code 3"), ("no orders", "no orders"), ("", "SystemExit")]
+)
+def test_an_exit_code_is_called_one(message: str, said: str) -> None:
+    error = from_guest(Failed(kind="raised", name="SystemExit", message=message), None, calls_made=0, tools=())
+    assert error is not None
+    assert error.message == said
+
+
+@pytest.mark.parametrize(
+    ("message", "hint"),
+    [
+        ("the result's [1]: nan is not a finite number", "replace NaN and infinities, e.g. by None"),
+        ("the result: a value of type NAType is not data; use None", "use None"),
+        ("the result: a value of type Duck is not data", "return numbers, text, lists and dicts with text keys"),
+    ],
+)
+def test_a_result_that_is_no_data_has_its_own_fix(message: str, hint: str) -> None:
+    error = from_guest(Failed(kind="value", name="ResultError", message=message), None, calls_made=0, tools=())
+    assert error is not None
+    assert error.hint == hint
+
+
 @pytest.mark.parametrize("kind", ["iterations", "violation"])
 def test_a_limit_that_is_not_set_was_not_exceeded(kind: Any) -> None:
     assert from_guest(failed(kind), None, calls_made=0, tools=(), impossible=("iterations", "violation")) is None

@@ -252,8 +252,9 @@ def test_an_error_of_ours_that_a_tool_raised_is_its_own_failure() -> None:
 def test_a_result_that_does_not_fit_says_where_and_that_the_tool_ran() -> None:
     error = failed(ValueRefused("total", "not a finite number"), "bad_result")
     assert error.message == "pay ran to its end, and its result was refused: total: not a finite number"
-    assert error.hint is None
-    doubtful = failed(ValueRefused("total", "not a finite number"), "bad_result", "unknown")
+    assert error.hint == "in the tool: replace NaN and infinities, e.g. by None"
+    assert failed(ValueRefused("total", "a Duck is not a JSON value"), "bad_result").hint is None
+    doubtful = failed(ValueRefused("total", "a Duck is not a JSON value"), "bad_result", "unknown")
     assert doubtful.hint == "do not call it again for the same effect"
     large = failed(ValueRefused("", "too long", too_large=True), "bad_result", "unknown")
     assert large.hint == "return less: filter or page in the tool; do not call it again for the same effect"

@@ -6,12 +6,14 @@ error table; neither frames nor processes. `session` calls it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, cast
 
 from ringfence import values
+from ringfence.contract.advice import fix_for
 from ringfence.contract.binary import carry
 from ringfence.contract.calling import is_async
 from ringfence.contract.issues import bounded
@@ -31,6 +33,7 @@ ToolHandler = Callable[[str, Any], Any]
 """`(tool name, arguments)`, asynchronous, or synchronous in a thread; exactly these two (second seed, "Tool Handler Signature")."""
 
 _SHOWN_ISSUES: Final = 5
+_SHOWN_NAMES: Final = 10
 
 
 class GateCaller:
@@ -47,6 +50,13 @@ class GateCaller:
 
     def effects(self) -> Mapping[str, Effect | None]:
         return self._effects
+
+    def form(self, name: str) -> str | None:
+        if name not in self._tools:
+            return None
+        schema = self._tools[name].input.json_schema()
+        names = schema.get("required") or [*schema["properties"]]
+        return f"pass {{{', '.join(f'{json.dumps(one)}: ...' for one in names[:_SHOWN_NAMES])}}}, or keywords"
 
     async def call(
         self,
@@ -110,6 +120,9 @@ class HandlerCaller:
 
     def effects(self) -> Mapping[str, Effect | None]:
         return MappingProxyType({})
+
+    def form(self, name: str) -> None:
+        del name
 
     async def call(
         self,
@@ -216,7 +229,8 @@ def _text_at(value: Any, path: Sequence[str | int]) -> str | None:
 
 
 def _bad_result(refused: values.ValueRefused) -> ErrorInfo:
-    hint = "return less: filter or page in the tool" if refused.too_large else None
+    fix = fix_for(str(refused))
+    hint = "return less: filter or page in the tool" if refused.too_large else f"in the tool: {fix}" if fix else None
     text = f"the tool ran to its end, and its result was refused: {refused}"
     return ErrorInfo(code="bad_result", message=text, hint=hint)
 

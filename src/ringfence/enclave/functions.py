@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from ringfence.contract.advice import fix_for
 from ringfence.contract.restorable import tags_of
 from ringfence.enclave.globals import Function
 from ringfence.enclave.hosted import Raised, dumped, hosted
@@ -48,7 +49,7 @@ class GlobalFunctions:
         try:
             data = dumped(value, self._budget)
         except ValueRefused as refused:
-            hint = "return less" if refused.too_large else "return plain data"
+            hint = "return less" if refused.too_large else fix_for(str(refused)) or "return plain data"
             text = f"the result was refused: {refused}"
             return _failed(ErrorInfo(code="global_raised", name=ERROR_NAME, message=text, hint=hint))
         return Answer(value=data, tags=tags_of(data))

@@ -75,6 +75,8 @@ def _undefined(found: re.Match[str], tools: Collection[str]) -> str | None:
         return f"add at the top: import {name}"
     if name in tools:
         return f"write: await tools.{name}(...)"
+    if name == "tools":
+        return 'write: await call_tool("name", {...})'
     close = suggest(name, [*AMBIENT, *tools])
     return f"did you mean {close if close in AMBIENT else f'tools.{close}'}?" if close else None
 
@@ -104,6 +106,12 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], _Maker], ...]] = (
         re.compile(r"module 'datetime' has no attribute"),
         _fixed("import the class: from datetime import datetime"),
     ),
+    (
+        "TypeError",
+        re.compile(r"^object \w+ can't be used in 'await' expression|^'\w+' object can't be awaited"),
+        _fixed("what stands after this await is a value already: remove the await"),
+    ),
+    ("SystemExit", re.compile(""), _fixed("end with return, or raise an error that says what is wrong")),
     ("NameError", re.compile(r"name '(\w+)' is not defined"), _undefined),
     ("ModuleNotFoundError", re.compile(r"No module named '(\w+)"), _ambient_import),
     (

@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 import msgspec
 
 from ringfence import values
+from ringfence.contract.advice import fix_for
 from ringfence.enclave import table
 from ringfence.enclave.protocol import Call, Done, GlobalCall, Raw, Tags, WireViolation, decode_tags, print_allowance
 from ringfence.enclave.results import Ending, run_error
@@ -48,7 +49,8 @@ def take_arguments(frame: Call | GlobalCall, budget: ValueBudget) -> Arguments |
         WireViolation: tags that do not fit, which no honest guest sends.
     """
     if frame.fault is not None:
-        return ErrorInfo(code="invalid_input", message=frame.fault)
+        fix = fix_for(frame.fault)
+        return ErrorInfo(code="invalid_input", message=frame.fault, hint=None if fix and fix in frame.fault else fix)
     try:
         value = values.parse(frame.args, budget)
         if isinstance(frame, Call):

@@ -23,6 +23,7 @@ RunStatus = Literal["succeeded", "failed", "interrupted"]
 RUN_CODES: Final = frozenset(spec.run_code for spec in CODES.values())
 """Every code that `RunResult.error.code` can have."""
 
+_EXIT_CODE: Final = re.compile(r"-?[0-9]+|True")
 _SHOWN_FINDINGS: Final = 10
 """Findings in the message; the error's data has all."""
 
@@ -238,7 +239,7 @@ def _said(frame: Failed) -> str:
     """A KeyError's text is a key, which says nothing alone."""
     if frame.name == "KeyError":
         return f"KeyError: {frame.message}"
-    if frame.name == "SystemExit":
+    if frame.name == "SystemExit" and _EXIT_CODE.fullmatch(frame.message):
         return f"the script left with the exit code {frame.message}"
     return frame.message or frame.name
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import dataclasses
 import logging
 import time
 from collections.abc import Callable, Coroutine
@@ -179,7 +180,8 @@ class ScriptSession:
         if not entry.over:
             taken = take_arguments(frame, self._limits.value)
             if isinstance(taken, ErrorInfo):
-                self._fail(call, "refused", taken)
+                hint = taken.hint or (self._caller.form(entry.name) if entry.kind == "tool" else None)
+                self._fail(call, "refused", dataclasses.replace(taken, hint=hint))
                 return
             call.args = taken
             entry.size = taken.size

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
+from ringfence.contract.advice import fix_for
 from ringfence.contract.names import suggest
 from ringfence.errors import CODES, ErrorInfo, Family, Issue, SandboxFault, Status, ToolError, ToolTimeoutError
 from ringfence.limits import ValueBudget
@@ -194,7 +195,10 @@ def _bad_result(tool: str, status: Status, cause: BaseException) -> ErrorInfo:
     name = class_name(cause)
     is_refused = isinstance(cause, ValueRefused)
     reason = str(cause) if is_refused else f"its schema raised {name}"
+    fix = fix_for(reason)
     hints = ["return less: filter or page in the tool"] if is_refused and cause.too_large else []
+    if fix is not None and not hints:
+        hints.append(f"in the tool: {fix}")
     if status == "unknown":
         hints.append("do not call it again for the same effect")
     text = f"{tool} ran to its end, and its result was refused: {reason}"

@@ -175,7 +175,16 @@ def test_options_come_with_a_mapping_only(there: Guest, mail: Any) -> None:
         TypeError, match=r'^call_tool takes one object of arguments: call_tool\("a", \{"b": \.\.\.\}\)$'
     ):
         CallTool(there.bridge)("a", b=1)
+    with pytest.raises(TypeError, match=r"^call_tool: the option is written throw_on_error=False$"):
+        CallTool(there.bridge)("a", {}, throwOnError=False)
     assert (there.said(), there.bridge.unawaited()) == ([], None)
+
+
+def test_a_call_in_no_known_form_says_the_forms(there: Guest, mail: Any) -> None:
+    with pytest.raises(TypeError, match=r'^call_tool takes .*: await call_tool\("name", \{\.\.\.\}\)$'):
+        CallTool(there.bridge)()
+    with pytest.raises(TypeError, match=r"^mail\.list takes one mapping, or keywords: mail\.list\(\{\.\.\.\}\) or "):
+        mail.list(1, 2)
 
 
 def test_checks_of_kind_answer_instead_of_raising(mail: Any) -> None:

@@ -17,6 +17,8 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+import numpy
+import pandas  # type: ignore[reportMissingTypeStubs]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,8 +26,10 @@ from hypothesis import strategies as st
 from ringfence.contract.output import dump_plain
 from ringfence.contract.restorable import tags_of
 from ringfence.enclave import table
+from ringfence.enclave.engines.guest_names import BlockingFunction, namespace
 from ringfence.enclave.engines.guest_values import NotData, encode
 from ringfence.values import ValueRefused
+from tests.enclave.engines.guest import guest
 
 ID = uuid.UUID(int=1)
 DAY = date(2026, 1, 2)
@@ -188,6 +192,34 @@ def test_what_is_not_data_is_refused_by_its_path(value: object, path: str, reaso
         encode(value)
     assert (caught.value.path, caught.value.reason) == (path, reason)
     assert str(caught.value) == (f"{path}: {reason}" if path else reason)
+
+
+def test_what_is_the_hosts_is_refused_by_what_a_script_calls_it() -> None:
+    with guest() as there:
+        function = BlockingFunction(there.bridge, 0, "o.greet")
+        space = namespace(there.bridge, "mail", {"list": "l"})
+        for value, reason in (
+            (function, "<function global o.greet> is not data; use what it returns"),
+            (space, "<namespace mail: list> is not data; use its parts"),
+        ):
+            with pytest.raises(NotData) as caught:
+                encode([value])
+            assert (caught.value.path, caught.value.reason) == ("[0]", reason)
+
+
+@pytest.mark.parametrize(
+    ("value", "fix"),
+    [
+        (numpy.datetime64("2026-01-02"), "use str(value)"),
+        (numpy.array(["2026-01-02"], dtype="M8[D]"), "use .astype(str).tolist()"),
+        (pandas.NA, "use None"),
+        (pandas.Series([1]), "use .to_dict() or .tolist()"),
+    ],
+)
+def test_what_is_no_data_of_numpy_and_pandas_has_its_fix(value: object, fix: str) -> None:
+    with pytest.raises(NotData) as caught:
+        encode({"a": value})
+    assert caught.value.reason == f"a value of type {type(value).__name__} is not data; {fix}"
 
 
 def test_a_value_that_only_says_what_it_is_is_refused() -> None:

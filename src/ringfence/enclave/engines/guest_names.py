@@ -121,7 +121,13 @@ class CallTool(_Callable):
         _set_bridge(self, bridge)
         _set_shown(self, "call_tool")
 
-    def __call__(self, /, name: object, args: object = MISSING, throw_on_error: object = True, **named: object) -> Any:
+    def __call__(
+        self, /, name: object = MISSING, args: object = MISSING, throw_on_error: object = True, **named: object
+    ) -> Any:
+        if name is MISSING:
+            raise TypeError('call_tool takes the name of a tool and one object: await call_tool("name", {...})')
+        if named.keys() & _OPTIONS:
+            raise TypeError("call_tool: the option is written throw_on_error=False")
         if named:
             shown = ", ".join(f'"{key}": ...' for key in named)
             raise TypeError(f'call_tool takes one object of arguments: call_tool("{name}", {{{shown}}})')
@@ -131,6 +137,10 @@ class CallTool(_Callable):
 
     def __repr__(self) -> str:
         return "<function call_tool>"
+
+
+_OPTIONS: Final = frozenset({"throwOnError", "throw_error", "raise_on_error"})
+"""What the option is called elsewhere."""
 
 
 def _check_option(call: str, given: object) -> None:
@@ -149,7 +159,14 @@ class Method(_Callable):
         _set_shown(self, shown)
         _set_tool(self, tool)
 
-    def __call__(self, args: object = MISSING, /, throw_on_error: object = True, **named: object) -> Any:
+    def __call__(self, args: object = MISSING, /, *rest: object, throw_on_error: object = True, **named: object) -> Any:
+        if rest:
+            _check_option(_shown(self), rest[0])
+        if len(rest) == 1 and type(rest[0]) is bool:
+            throw_on_error = rest[0]
+        elif rest:
+            shown = _shown(self)
+            raise TypeError(f"{shown} takes one mapping, or keywords: {shown}({{...}}) or {shown}(name=...)")
         if args is MISSING:
             if throw_on_error is not True:  # the keyword form carries arguments only
                 call = f"await {_shown(self)}({{...}}, throw_on_error=False)"

@@ -345,13 +345,25 @@ _FIXES: Final[tuple[tuple[tuple[type, ...], str], ...]] = (
     ((BaseException,), "use str(error)"),
     ((pathlib.PurePath,), "use str(path)"),
 )
+_BY_NAME: Final = {
+    "NAType": "use None",
+    "datetime64": "use str(value)",
+    "timedelta64": "use str(value)",
+    "ndarray": "use .astype(str).tolist()",  # of dates, as all others are data
+    "Period": "use str(value)",
+    "Interval": "use str(value)",
+}
+"""Of NumPy and pandas, which are not there everywhere."""
+_HOST_NAMES: Final = "ringfence.enclave.engines.guest_names"
 
 
 def _refuse(item: object, path: str) -> NoReturn:
     kind = type(item)
+    if kind.__module__ == _HOST_NAMES:
+        raise NotData(path, f"{item!r} is not data; use {'what it returns' if callable(item) else 'its parts'}", item)
     fix = next((f"; {fix}" for kinds, fix in _FIXES if issubclass(kind, kinds)), "")
-    if kind.__module__.partition(".")[0] == "pandas":
-        fix = "; use .to_dict() or .tolist()"
+    if kind.__module__.partition(".")[0] in ("numpy", "pandas"):
+        fix = f"; {_BY_NAME.get(kind.__name__, 'use .to_dict() or .tolist()')}"
     raise NotData(path, f"a value of type {kind.__name__} is not data{fix}", item)
 
 
