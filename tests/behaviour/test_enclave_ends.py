@@ -22,6 +22,10 @@ pytestmark = pytest.mark.slow
 # one script
 
 
+SOMEBODY = "/" + "home/ada"
+"""A folder whose name no error may hold."""
+
+
 @requirement("T103", "seed2.once", "seed2.timeout")
 def test_one_script_can_be_run_without_an_enclave() -> None:
     result = run(rf.run_agent_script("return max(1, 2, 3)", timeout=1.0))
@@ -218,7 +222,7 @@ LEAKY = {
 def test_where_traces_are_left_out_no_error_shows_a_path(
     stage: Stage, stage_name: str, options: Mapping[str, Any]
 ) -> None:
-    stage.tools["leaky"] = failing(RuntimeError("could not read /home/ada/.aws/credentials"))
+    stage.tools["leaky"] = failing(RuntimeError(f"could not read {SOMEBODY}/.aws/credentials"))
     result = stage.script(LEAKY[stage_name], **options, max_iterations=50)
     assert result.error is not None
     said = str(result.error.as_dict())
@@ -229,14 +233,17 @@ def test_where_traces_are_left_out_no_error_shows_a_path(
 
 @requirement("T109")
 def test_where_they_are_kept_messages_are_untouched(stage: Stage) -> None:
-    stage.tools["leaky"] = failing(RuntimeError("could not read /home/ada/notes"))
+    stage.tools["leaky"] = failing(RuntimeError(f"could not read {SOMEBODY}/notes"))
     result = stage.script("await call_tool('leaky', {})")
     assert result.error is not None
-    assert result.error.message == "could not read /home/ada/notes"
+    assert result.error.message == f"could not read {SOMEBODY}/notes"
     assert "traceback" in result.error.data
 
 
 # whatever a script does
+
+ENDLESS = ("TIMEOUT", "MEMORY_LIMIT_EXCEEDED", "RUNTIME_ERROR")
+"""Recursion without a limit of Python's own: some limit ends it, which one depends on the Python."""
 
 LEAVING = {
     "exit": ("import os\nos._exit(3)", "SANDBOX_CRASHED"),
@@ -244,7 +251,7 @@ LEAVING = {
     "kill": ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "RUNTIME_ERROR"),
     "abort": ("import os\nos.abort()", "SANDBOX_CRASHED"),
     "segfault": ("import ctypes\nctypes.string_at(0)", "SANDBOX_CRASHED"),
-    "recursion": ("import sys\nsys.setrecursionlimit(10 ** 9)\ndef f(): return f()\nf()", None),
+    "recursion": ("import sys\nsys.setrecursionlimit(10 ** 9)\ndef f(): return f()\nf()", ENDLESS),
     "keyboard": ("raise KeyboardInterrupt", "RUNTIME_ERROR"),
     "generator exit": ("raise GeneratorExit", "RUNTIME_ERROR"),
     "cancelled": ("import asyncio\nraise asyncio.CancelledError", "RUNTIME_ERROR"),
@@ -264,8 +271,7 @@ def test_run_raises_for_nothing_that_a_script_does(stage: Stage, how: str) -> No
     script, expected = LEAVING[how]
     result = stage.script(script, validate=False, timeout=1.0)
     assert result.error is not None
-    assert expected is None or result.error.code == expected
-    assert result.error.code in {"RUNTIME_ERROR", "SANDBOX_CRASHED", "MEMORY_LIMIT_EXCEEDED", "TIMEOUT", "OUTPUT_LIMIT"}
+    assert result.error.code in ([expected] if isinstance(expected, str) else expected)
     assert stage.script("1 + 1", validate=False, timeout=1.0).value == 2
 
 

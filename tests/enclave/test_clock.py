@@ -71,7 +71,9 @@ random.shuffle(shuffled)
 
 @pytest.mark.slow
 def test_two_runs_with_one_seed_have_the_same_chance_and_two_seeds_do_not(stage: Stage) -> None:
-    values = [stage.script(CHANCE, seed=seed).value for seed in (7, 7, 8, "7")]
+    results = [stage.script(CHANCE, seed=seed) for seed in (7, 7, 8, "7")]
+    assert [result.error for result in results] == [None] * 4
+    values = [result.value for result in results]
     assert values[0] == values[1]
     for other in values[2:]:
         assert all(mine != theirs for mine, theirs in zip(values[0], other, strict=True))
@@ -80,8 +82,9 @@ def test_two_runs_with_one_seed_have_the_same_chance_and_two_seeds_do_not(stage:
 @pytest.mark.slow
 def test_everything_that_a_run_sees_is_the_same_with_one_seed_and_one_clock(stage: Stage) -> None:
     source = CHANCE.rstrip() + "\n[list({'x', 'y', 'zz'}), hash('a'), str(uuid.uuid1()), {str(uuid.uuid4()) for _ in range(9)}, random.getstate()[1][:3]]"  # fmt: skip
-    values = [stage.script(source, seed=1, clock=NOON).value for _ in range(2)]
-    assert values[0] == values[1]
+    results = [stage.script(source, seed=1, clock=NOON) for _ in range(2)]
+    assert [result.error for result in results] == [None, None]
+    assert results[0].value == results[1].value
 
 
 def test_a_script_may_seed_for_itself(stage: Stage) -> None:

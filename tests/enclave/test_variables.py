@@ -33,7 +33,7 @@ def test_what_the_top_level_holds_is_given_back(stage: Stage) -> None:
 def test_only_data_is_kept(stage: Stage) -> None:
     source = "import json\ndef f(): return 1\nclass C: pass\nc = C()\ng = (n for n in [1])\n_hidden = 1\nx = f()"
     result = ran(stage, source, {})
-    assert (result.variables, result.unkept) == ({"x": 1}, ("c", "g"))
+    assert (code(result), result.variables, result.unkept) == (None, {"x": 1}, ("c", "g"))
 
 
 @pytest.mark.parametrize("value", ["{1: 2}", "float('nan')", "'x' * 6_000_000", "lambda: 1"])
