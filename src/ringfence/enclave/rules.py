@@ -263,8 +263,8 @@ _DYNAMIC: Final = (
         "DYNAMIC_CODE",
         "EEww",
         "`eval`, `exec`, `compile`, `__import__`, `type` with three arguments, `types.FunctionType`, `types.CodeType`, "
-        "`types.new_class`, `types.prepare_class`, `typing.get_type_hints`, `timeit` with text, `importlib`, `code`, "
-        "`codeop`",
+        "`types.new_class`, `types.prepare_class`, `typing.get_type_hints`, `timeit` with text, `builtins`, "
+        "`importlib`, `code`, `codeop`",
         "{name} makes code at run time",
         "write the code itself; for data use json.loads",
         "code that is built cannot be judged beforehand",
