@@ -19,11 +19,10 @@ from tests.requirements import requirement
 
 pytestmark = pytest.mark.slow
 
-# one script
-
-
 SOMEBODY = "/" + "home/ada"
 """A folder whose name no error may hold."""
+
+# one script
 
 
 @requirement("T103", "seed2.once", "seed2.timeout")
