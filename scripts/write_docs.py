@@ -155,7 +155,8 @@ The text of a tagged value has to be one of its kind, and its path has to exist:
 has broken the protocol (`SANDBOX_CRASHED`). Dates keep their offset and lose the name of their zone.
 
 One value has at most 5 MiB of JSON, 1,000,000 values inside it, and the depth and members per object of the security level
-(`max_value_depth`, `max_value_members`). A value that appears twice is copied twice.
+(`max_value_depth`, `max_value_members`). Of it at most 100,000 values are restored, and whole numbers of more than a few
+digits have at most 100,000 digits together. A value that appears twice is copied twice.
 
 Scripts are Python today; the column for JavaScript says what they will get in that language.
 """
