@@ -209,6 +209,8 @@ def test_an_import_that_fails_names_what_there_is(loaded: Stage, source: str, me
         names = result.error.message.partition(": ")[2].partition(".")[0].split(", ")
         assert {*PACKAGES, "json", "dateutil"} <= set(names)
         assert "cython_runtime" not in names
+        assert not [name for name in names if name.startswith("_")]
+        assert {*names[: len(PACKAGES)]} == {name.partition(".")[0] for name in PACKAGES}
 
 
 def test_a_check_knows_what_is_preloaded(loaded: Stage) -> None:

@@ -28,6 +28,8 @@ _HELPERS: Final = (
 
 _listed: Final[set[str]] = set(MODULES)
 """What messages say that there is."""
+_asked_for: Final[list[str]] = []
+"""Packages that the host named, which messages name first."""
 
 _ONE_THREAD: Final = "OPENBLAS OMP MKL BLIS NUMEXPR VECLIB_MAXIMUM GOTO".split()
 """Libraries of numbers that start threads when they are loaded, unless `…_NUM_THREADS` says not to."""
@@ -64,6 +66,7 @@ def _load_packages(names: list[str], folders: list[str]) -> None:
         importlib.import_module(name)
     tops = {name.partition(".")[0] for name in sys.modules.keys() - before} - sys.stdlib_module_names
     # made by hand inside others is what has no specification
+    _asked_for.extend(name.partition(".")[0] for name in names if name not in MODULES)
     _listed.update(names, [name for name in tops if name[0] != "_" and sys.modules[name].__spec__ is not None])
     for part in [part for package in PARTS.keys() & sys.modules.keys() for part in PARTS[package]]:
         try:
@@ -116,5 +119,7 @@ class Imports(MetaPathFinder):
         parts = sorted(one for one in {*_listed, *PARTS.get(top, ())} if one.partition(".")[0] == top)
         if name != top and parts:
             return f"{text}. Of {top}, scripts have {', '.join(parts)}"
-        tops = ", ".join(sorted({one.partition(".")[0] for one in _listed}))
-        return f"{text}. Scripts have these modules: {tops}. For anything else, call a tool"
+        tops = sorted({one.partition(".")[0] for one in _listed if one[0] != "_"})
+        first = [one for one in tops if one in _asked_for]
+        shown = ", ".join([*first, *(one for one in tops if one not in first)])
+        return f"{text}. Scripts have these modules: {shown}. For anything else, call a tool"
