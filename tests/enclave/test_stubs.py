@@ -16,7 +16,7 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue, PlainSerializer
 
 from ringfence.contract.tool import Tool, tool
 from ringfence.enclave.stubs import describe_python, describe_python_handler, method_name
@@ -361,3 +361,24 @@ def test_bytes_are_bytes_in_both_directions() -> None:
     text = describe_python([store])
     assert "async def store(*, data: bytes, more: list[bytes] | None = None, default: bytes = ...) -> bytes:" in text
     assert "format" not in text
+
+
+def test_a_text_that_only_says_that_it_is_a_date_stays_a_text_in_the_stub() -> None:
+    class Said(BaseModel):
+        text: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+        written: Annotated[datetime, PlainSerializer(lambda value: f"at {value}", return_type=str)]
+        real: datetime
+        days: dict[str, date | None]
+
+    def say() -> Said:
+        """Say it."""
+        raise NotImplementedError
+
+    stub = describe_python([Tool.from_function(say)])
+    fields = (
+        "text: str",
+        "written: str",
+        "real: datetime.datetime",
+        "days: dict[str, datetime.date | None]",
+    )
+    assert [field for field in fields if f"    {field}" not in stub] == []

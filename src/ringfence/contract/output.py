@@ -15,19 +15,19 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic_core import from_json
 
 from ringfence.contract.hints import UNDECLARED
-from ringfence.contract.issues import issues_of
+from ringfence.contract.issues import issues_of, join_path
 from ringfence.contract.keywords import Json, parts
 from ringfence.contract.plain import check_finite, check_plain, is_plain, may_lose_numbers
 from ringfence.contract.publishing import published
 from ringfence.contract.restorable import FORMATS, Restorable
-from ringfence.contract.schema import ResultPublisher, reason_of
+from ringfence.contract.schema import ResultPublisher, ScriptPublisher, reason_of
 from ringfence.errors import ConfigError
 from ringfence.ports import OutputSchema, Target
 from ringfence.values import ValueRefused
@@ -45,7 +45,16 @@ _TYPED: Final = frozenset({"type", "enum", "const", "$ref", "anyOf", "oneOf", "a
 class PydanticOutput(OutputSchema):
     """A result whose type was declared, or of which nothing is known (`UNDECLARED`)."""
 
-    __slots__ = ("_adapter", "_declared", "_may_lose_floats", "_published", "_restorable", "_walked")
+    __slots__ = (
+        "_about",
+        "_adapter",
+        "_declared",
+        "_field",
+        "_may_lose_floats",
+        "_published",
+        "_restorable",
+        "_walked",
+    )
 
     def __init__(self, hint: Any, field: str, description: str = "") -> None:
         """Build validator, serialiser and schema.
@@ -55,10 +64,10 @@ class PydanticOutput(OutputSchema):
         """
         self._declared = hint is not UNDECLARED
         self._adapter: TypeAdapter[Any] = _adapter(hint if self._declared else Any, field)
-        schema = _schema(self._adapter, field)
-        if description:
-            schema.setdefault("description", description)
-        self._published = published(schema, field)
+        schema = _schema(self._adapter, field, ResultPublisher)
+        self._about = {"description": description} if description else {}
+        self._published = published({**self._about, **schema}, field)
+        self._field = field
         self._walked = not self._declared or is_plain(hint)
         self._may_lose_floats = any(_may_be_float(part) for part in parts(schema))
         self._restorable = any(_may_be_restored(part) for part in parts(schema))
@@ -80,10 +89,12 @@ class PydanticOutput(OutputSchema):
         """See `ports.OutputSchema.json_schema`."""
         return self._published.schema(target) if self._declared else None
 
-    @property
-    def restores(self) -> bool:
-        """Whether scripts get something else in place of some texts of a result."""
-        return self._restorable
+    def script_schema(self) -> Json | None:
+        """The schema as a script has it: texts that it gets as values carry the keyword `restorable.MARK`."""
+        if not self._declared or not self._restorable:
+            return self.json_schema()
+        schema = _schema(self._adapter, self._field, ScriptPublisher)
+        return published({**self._about, **schema}, self._field).schema("2020-12")
 
     def _validated(self, value: Any) -> Any:
         try:
@@ -107,7 +118,26 @@ class PydanticOutput(OutputSchema):
         try:
             return self._adapter.serializer.to_json(value, by_alias=True, warnings="error")
         except Exception as error:  # noqa: BLE001 - serialisers of the result's type may raise anything
+            if "invalid utf-8" in str(error):
+                self._refuse_bytes(value)
             raise ValueRefused("", _reason(error)) from None
+
+    def _refuse_bytes(self, value: Any) -> None:
+        """Find the bytes that a model writes as text, and that are none."""
+        waiting: list[tuple[str, Any]] = [
+            ("", self._adapter.serializer.to_python(value, by_alias=True, warnings=False))
+        ]
+        while waiting:
+            path, item = waiting.pop()
+            if isinstance(item, bytes):
+                try:
+                    item.decode()
+                except UnicodeDecodeError:
+                    raise ValueRefused(path, "bytes that are not UTF-8 text, as its type writes them") from None
+            elif isinstance(item, dict):
+                waiting.extend((join_path(path, str(key)), one) for key, one in cast("Json", item).items())
+            elif isinstance(item, (list, tuple, set, frozenset)):
+                waiting.extend((join_path(path, at), one) for at, one in enumerate(cast("list[Any]", item)))
 
 
 def _may_be_long(data: bytes) -> bool:
@@ -131,9 +161,9 @@ def _adapter(hint: Any, field: str) -> TypeAdapter[Any]:
     return adapter
 
 
-def _schema(adapter: TypeAdapter[Any], field: str) -> Json:
+def _schema(adapter: TypeAdapter[Any], field: str, publisher: type[ResultPublisher]) -> Json:
     try:
-        return adapter.json_schema(by_alias=True, mode="serialization", schema_generator=ResultPublisher)
+        return adapter.json_schema(by_alias=True, mode="serialization", schema_generator=publisher)
     except Exception as error:
         raise ConfigError(f"{field}: {reason_of(error)}", code="bad_schema") from error
 

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 from ringfence.contract.binary import is_base64
 from ringfence.contract.keywords import Json, node_of, parts
-from ringfence.contract.restorable import FORMATS
+from ringfence.contract.restorable import MARK
 from ringfence.limits import MIB, ValueBudget
 from ringfence.values import canonical
 
@@ -40,8 +40,6 @@ _BOUNDS: Final = {
     "pattern": "matches {}", "format": "format {}", "minItems": "items >= {}", "maxItems": "items <= {}",
     "minProperties": "keys >= {}", "maxProperties": "keys <= {}",
 }  # fmt: skip
-_RESTORED: Final = "x-python"
-"""Key of a node that stands for a Python class; schemas that users give have been published without such keys."""
 _OF_TEXT: Final = frozenset({"type", "format", "pattern", "contentEncoding", "default"})
 _LONGEST_DEFAULT: Final = 60
 _LONGEST_NAME: Final = 60
@@ -101,8 +99,8 @@ class Declarations:
         return [self._simple(node, definitions, name)]
 
     def _simple(self, node: Json, definitions: Json, name: str) -> str:
-        if _RESTORED in node:
-            return self._class_of_python(str(node[_RESTORED]))
+        if MARK in node:
+            return self._class_of_python(str(node[MARK]))
         match node.get("type"):
             case "array":
                 return self._array(node, definitions, name)
@@ -219,7 +217,7 @@ class Declarations:
 
 def restored(schema: Any) -> Any:
     """A result's schema with the classes that a script gets in place of some texts (`contract.restorable`)."""
-    return _replaced(schema, lambda node: FORMATS.get(str(node.get("format"))))
+    return _replaced(schema, lambda node: node.get(MARK))
 
 
 def sent(schema: Any) -> Any:
@@ -231,7 +229,7 @@ def _replaced(schema: Any, class_of: Callable[[Json], str | None]) -> Any:
     node = node_of(schema)
     known = class_of(node) if node.get("type") == "string" and "enum" not in node else None
     if known is not None:
-        return {key: part for key, part in node.items() if key not in _OF_TEXT} | {_RESTORED: known}
+        return {key: part for key, part in node.items() if key not in _OF_TEXT} | {MARK: known}
     return {key: _replaced_part(key, part, class_of) for key, part in node.items()} if node else schema
 
 

@@ -13,7 +13,7 @@ import dataclasses
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from types import MappingProxyType
@@ -24,7 +24,7 @@ from pydantic import BaseModel, RootModel
 
 from ringfence.enclave.table import READERS
 
-Kind = Literal["datetime", "date", "time", "decimal", "uuid", "bytes"]
+Kind = Literal["datetime", "date", "time", "timedelta", "decimal", "uuid", "bytes"]
 Paths = dict[Kind, list[list[str | int]]]
 """From the root: keys and positions."""
 
@@ -32,6 +32,7 @@ _KINDS: Final[Mapping[type, Kind]] = {
     datetime: "datetime",  # before date, which it is too
     date: "date",
     time: "time",
+    timedelta: "timedelta",
     Decimal: "decimal",
     uuid.UUID: "uuid",
     bytes: "bytes",
@@ -45,6 +46,7 @@ FORMATS: Final[Mapping[str, str]] = MappingProxyType(
         "date-time": "datetime.datetime",
         "date": "datetime.date",
         "time": "datetime.time",
+        "duration": "datetime.timedelta",
         "uuid": "uuid.UUID",
         "decimal": "decimal.Decimal",
         "base64url": "bytes",
@@ -52,6 +54,8 @@ FORMATS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Formats of texts in published results that scripts get back as values, and the classes of these. Bytes in a model
 are text there (pydantic's `binary`), unless its configuration says otherwise."""
+MARK: Final = "x-python"
+"""Keyword of the class that a script gets in place of a text, in a result's schema as stubs read it."""
 _LISTS: Final = (list, tuple, set, frozenset, deque)
 
 

@@ -23,6 +23,7 @@ from ringfence.contract.issues import Suggestions, bounded, internal_issue, issu
 from ringfence.contract.keywords import Json, node_of, parts
 from ringfence.contract.publishing import published
 from ringfence.contract.references import Unpublishable
+from ringfence.contract.restorable import FORMATS, MARK
 from ringfence.errors import ConfigError, Issue
 from ringfence.ports import InputSchema, InvalidInput, Target
 
@@ -208,6 +209,33 @@ class ResultPublisher(Publisher):
         """Also says which texts are decimal numbers."""
         made = super().decimal_schema(schema)
         return {**made, "format": "decimal"} if made.get("type") == "string" else made
+
+
+class ScriptPublisher(ResultPublisher):
+    """Also marks the texts that scripts get back as values: those of such a type, not those that only say so."""
+
+    def datetime_schema(self, schema: core_schema.DatetimeSchema) -> Json:
+        return _marked(super().datetime_schema(schema))
+
+    def date_schema(self, schema: core_schema.DateSchema) -> Json:
+        return _marked(super().date_schema(schema))
+
+    def time_schema(self, schema: core_schema.TimeSchema) -> Json:
+        return _marked(super().time_schema(schema))
+
+    def uuid_schema(self, schema: core_schema.UuidSchema) -> Json:
+        return _marked(super().uuid_schema(schema))
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> Json:
+        return _marked(super().decimal_schema(schema))
+
+    def bytes_schema(self, schema: core_schema.BytesSchema) -> Json:
+        return _marked(super().bytes_schema(schema))
+
+
+def _marked(made: Json) -> Json:
+    name = FORMATS.get(str(made.get("format")))
+    return made if name is None else {**made, MARK: name}
 
 
 class _ClosedPublisher(Publisher):

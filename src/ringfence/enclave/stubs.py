@@ -99,9 +99,10 @@ def _method(tool: Tool[..., Any], types: Declarations) -> str:
     schema = sent(tool.input.json_schema())
     definitions = schema.pop("$defs", {})
     camel = "".join(word.capitalize() for word in tool.name.split("_"))
-    output = tool.output.json_schema()
-    if isinstance(tool.output, PydanticOutput) and tool.output.restores:
-        output = restored(output)
+    if isinstance(tool.output, PydanticOutput):
+        output = restored(tool.output.script_schema())
+    else:
+        output = tool.output.json_schema()
     result = types.expression(True if output is None else output, (output or {}).get("$defs", {}), f"{camel}Result")
     lines = _docstring(tool, schema, output or {})
     return "\n".join(
