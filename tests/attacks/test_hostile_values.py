@@ -1,4 +1,4 @@
-"""Values whose every hook is hostile leave a script as plain data, or not at all: no code of theirs runs in the host (T118).
+"""Values whose every hook is hostile leave a script as plain data, or not at all: none of it runs in the host (T118).
 
 The sentinel is a folder on the host's import path and a name in its builtins: a hook that ran here could not resist.
 """

@@ -3,8 +3,8 @@
 Every script runs with the check of its level on and with it off, because the check is advice and the jail is the wall;
 scripts that the stricter levels know beforehand are run there too. Keys of a case: `code` or `codes` (several where it
 depends on the Python, or on where memory ends, how it fails) and facts of the result, at least one where it may succeed,
-`checked` where the check, or the loops that it counts, end it with another code, `secure` and `strict` for those levels (`secure` counts for both),
-`once` for what is slow and ends the same with and without the check.
+`checked` where the check, or the loops that it counts, end it with another code, `secure` and `strict` for those levels
+(`secure` counts for both), `once` for what is slow and ends the same with and without the check.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 A `for` and the parts of a comprehension read through `itertools.compress`, whose second iterator hands out the turns:
 no Python code runs between two turns, nothing is read ahead, and only an item that is there uses up a turn. `while` and
-`async for` take theirs in a statement before their body. A `for` statement, a `while` and an `async for` may take so many
-turns each time they run; comprehensions, whose bodies are one expression, count in the total only, as callbacks of array
-methods do in the original (enclave catalogue, H3). When there are no more turns a callback ends the guest; no
+`async for` take theirs in a statement before their body. A `for` statement, a `while` and an `async for` may take so
+many turns each time they run; comprehensions, whose bodies are one expression, count in the total only, as callbacks of
+array methods do in the original (enclave catalogue, H3). When there are no more turns a callback ends the guest; no
 exception is raised, so a script can catch nothing. The names that are used are none that a script could write.
 
 Advice, as the guest owns its process; the kernel's limit on processor time is the wall. Not counted: what runs inside

@@ -144,8 +144,8 @@ _NAMES: Final = (
     Rule(
         "DUNDER",
         "EEww",
-        "a name, attribute, keyword argument or pattern attribute with two underscores on both sides that is not in the "
-        "list of allowed ones",
+        "a name, attribute, keyword argument or pattern attribute with two underscores on both sides that is not in "
+        "the list of allowed ones",
         "{name} reaches into Python's own machinery",
         "use type(x), a plain attribute, or a function for it",
         "`__class__`, `__globals__`, `__subclasses__` … are how sandboxes are left (B119, B122)",
@@ -169,8 +169,8 @@ _NAMES: Final = (
     Rule(
         "PRIVATE_OF_CLASS",
         "EEww",
-        "a private attribute of a class that is not the script's, also as Python mangles it (`o.__x` inside `class C` is "
-        "`_C__x`)",
+        "a private attribute of a class that is not the script's, also as Python mangles it (`o.__x` inside `class C` "
+        "is `_C__x`)",
         "{name} is private to a class that this script does not define",
         "use the class's public attributes",
         "a rule that looks at the written name misses the mangled one (B137)",
@@ -210,8 +210,8 @@ _NAMES: Final = (
     Rule(
         "DYNAMIC_ATTRIBUTE",
         "EEw-",
-        "`getattr`, `setattr`, `delattr`, `hasattr`, `operator.attrgetter`, `operator.methodcaller` with a name that is "
-        "not a constant, or used as values",
+        "`getattr`, `setattr`, `delattr`, `hasattr`, `operator.attrgetter`, `operator.methodcaller` with a name that "
+        "is not a constant, or used as values",
         "{name} with a name that is made at run time",
         "write the attribute, or use a dict",
         "a name that is built cannot be judged beforehand",
@@ -284,7 +284,8 @@ _DYNAMIC: Final = (
         "`str.format` with fields that take attributes or items (`'{0.name}'`, `'{0[key]}'`)",
         "the format field {name} walks into the value",
         "use an f-string",
-        "the format language is an attribute walker (B122, CVE-2024-56326); with two underscores it is DUNDER everywhere",
+        "the format language is an attribute walker (B122, CVE-2024-56326); with two underscores it is DUNDER "
+        "everywhere",
     ),
     Rule(
         "DYNAMIC_FORMAT",
@@ -297,8 +298,8 @@ _DYNAMIC: Final = (
     Rule(
         "METACLASS",
         "EE--",
-        "`metaclass=` other than `abc.ABCMeta` and the metaclass of `enum`, also by `**`; a class derived from `type` or "
-        "from one of these two",
+        "`metaclass=` other than `abc.ABCMeta` and the metaclass of `enum`, also by `**`; a class derived from `type` "
+        "or from one of these two",
         "{name} changes how classes are made",
         "use a decorator, or a plain function",
         "runs code while classes are built",
@@ -363,8 +364,8 @@ _TOOLS: Final = (
     Rule(
         "DYNAMIC_CALL_TARGET",
         "EEw-",
-        "`call_tool`, also through an alias, with a tool name that is not made of constants, at STRICT and SECURE with one "
-        "that is not written in the call itself; `getattr` of a namespace with a name that is not made of constants",
+        "`call_tool`, also through an alias, with a tool name that is not made of constants, at STRICT and SECURE with "
+        "one that is not written in the call itself; `getattr` of a namespace with a name that is not made of constants",
         "the tool's name is not written in the call of {name}",
         "write the tool's name as text, or use its namespace",
         "a reviewer must be able to read what a script can do (C15)",
@@ -427,7 +428,8 @@ _SYNTAX: Final = (
     Rule(
         "UNSUPPORTED_SYNTAX",
         "EEww",
-        "a construct that these rules do not know; at STRICT and SECURE also `except*`, type aliases and type parameters",
+        "a construct that these rules do not know; at STRICT and SECURE also `except*`, type aliases and type "
+        "parameters",
         "{name} is not supported here",
         "write it with older syntax",
         "unknown means no; new syntax is off until it is covered (B86, B128)",

@@ -45,7 +45,7 @@ _LOOKALIKES: Final = str.maketrans(
     "АВЕЅІЈКМНОРСТУХаеорсухіјѕԁԛԝһӏ" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧοϲϳ",
     "ABESIJKMHOPCTYXaeopcyxijsdqwhl" + "ABEZHIKMNOPTYXocj",
 )
-"""Cyrillic and Greek letters that cannot be told from ASCII ones. Letters of formulas (α, ν, ρ, Δ) are not among them."""
+"""Cyrillic and Greek letters that cannot be told from ASCII ones; letters of formulas (α, ν, ρ, Δ) are not among them."""
 
 
 def prescan(source: str, level: str) -> list[Found]:

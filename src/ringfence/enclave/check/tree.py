@@ -13,7 +13,8 @@ _LEAVES: Final = frozenset({ast.Name, ast.Constant})
 
 
 def below(nodes: Iterable[ast.AST]) -> list[Any]:
-    """These nodes and every node below them, outer ones first, without those that hold nothing (contexts, operators, `pass`).
+    """These nodes and every node below them, outer ones first, without those that hold nothing (contexts, operators,
+    `pass`).
 
     Half the time of `ast.walk`, and complete before the first node is looked at, so a caller may change the tree.
     """

@@ -80,14 +80,14 @@ STRICT_MODULES: Final = frozenset(
     functools heapq itertools json math operator random statistics string textwrap typing zoneinfo""".split()
 )
 SECURE_MODULES: Final = STRICT_MODULES | frozenset(
-    """base64 binascii cmath colorsys concurrent.futures contextlib contextvars copy csv difflib fnmatch graphlib hashlib hmac html
-    html.entities html.parser io keyword locale logging numbers pprint queue re reprlib secrets stringprep struct time
+    """base64 binascii cmath colorsys concurrent.futures contextlib contextvars copy csv difflib fnmatch graphlib hashlib hmac
+    html html.entities html.parser io keyword locale logging numbers pprint queue re reprlib secrets stringprep struct time
     unicodedata urllib.parse uuid xml.etree.ElementTree zlib""".split()
 )
 ALL_MODULES: Final = frozenset(MODULES) | {"__future__"}
 PIVOTS: Final = frozenset(
-    """sys os builtins bltns importlib subprocess ctypes socket threading inspect types gc marshal pickle code codeop signal
-    weakref traceback linecache tokenize runpy pkgutil multiprocessing shutil tempfile posix _thread selectors
+    """sys os builtins bltns importlib subprocess ctypes socket threading inspect types gc marshal pickle code codeop
+    signal weakref traceback linecache tokenize runpy pkgutil multiprocessing shutil tempfile posix _thread selectors
     ssl""".split()
 )
 """Modules that other modules hold by accident."""
