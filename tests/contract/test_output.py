@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, TypeAdapter, field_serializer
 from typing_extensions import TypedDict
 
+from ringfence.contract.advice import fix_for
 from ringfence.contract.door import as_output_schema
 from ringfence.contract.hints import UNDECLARED
 from ringfence.contract.output import PydanticOutput
@@ -198,6 +199,18 @@ def test_a_result_that_is_not_what_was_declared_is_refused(hint: Any, value: Any
 
 
 @pytest.mark.filterwarnings("error")
+class Blob(BaseModel):
+    parts: list[bytes]
+
+
+def test_bytes_that_a_model_writes_as_text_are_refused_by_their_place() -> None:
+    value = {"blob": Blob(parts=[b"ok", b"\xff"])}
+    for declared in (dict[str, Blob], UNDECLARED):
+        expected = ("blob.parts[1]", "bytes that are not UTF-8 text, as its type writes them")
+        assert refusal(output(declared), value) == expected
+    assert fix_for(expected[1]) == 'write ser_json_bytes="base64" into the model\'s configuration'
+
+
 def test_an_instance_with_wrong_fields_is_an_error_and_not_a_warning() -> None:
     wrong = Order.model_construct(id="x", total=1.0, note=None)
     assert refusal(output(Order), wrong) == ("", "not what was declared: a part of it should be int")
@@ -246,7 +259,7 @@ def test_what_a_model_holds_and_pydantic_cannot_dump_is_refused_by_its_class() -
         a: Any
 
     assert refusal(output(Holder), Holder(a=[Duck()])) == ("", "a Duck is not a JSON value")
-    assert refusal(output(Holder), Holder(a=b"\xff")) == ("", "not representable as JSON")
+    assert refusal(output(Holder), Holder(a=b"\xff"))[0] == "a"
 
 
 def test_a_cycle_of_models_is_refused() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +13,7 @@ from uuid import UUID
 import pytest
 
 import ringfence as rf
+from ringfence.enclave.table import write
 from tests.enclave.cases import Case, load, parse
 from tests.enclave.desk import TOOLS, handle
 from tests.enclave.kit import Stage
@@ -53,6 +54,8 @@ def plain(value: Any) -> Any:
             return value.isoformat()
         case Decimal() | UUID():
             return str(value)
+        case timedelta():
+            return write(value)[1]
         case bytes():
             return base64.urlsafe_b64encode(value).decode()
         case _:
@@ -68,7 +71,7 @@ def restored(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         case list():
             for at, child in enumerate(cast("list[Any]", value)):
                 yield from restored(child, f"{path}[{at}]")
-        case datetime() | date() | time() | Decimal() | UUID() | bytes():
+        case datetime() | date() | time() | timedelta() | Decimal() | UUID() | bytes():
             yield path, value
         case _:
             pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -53,6 +54,13 @@ async def model(part: Plain, number: int = 0) -> int:
     return number
 
 
+@rf.tool(effect="read")
+async def wait(td: timedelta) -> timedelta:
+    """Take a duration."""
+    SEEN.append(td)
+    return td
+
+
 RAW = rf.Tool(
     "raw",
     "Take what JSON Schema says.",
@@ -73,7 +81,7 @@ class Play:
         return self._stage.run(self._stage.enclave(tools=TOOLS, sandbox=LOCAL).run(source, inputs))
 
 
-TOOLS = rf.Toolset([store, decode, text, anything, model, RAW])
+TOOLS = rf.Toolset([store, decode, text, anything, model, wait, RAW])
 LOCAL = rf.local(unsafe=True)
 
 
@@ -116,6 +124,15 @@ def test_bytes_that_would_be_read_as_something_else_are_refused(play: Play, call
     assert result.error.hint is not None
     assert result.error.hint.startswith("pass text: value.decode()")
     assert [(call.status, call.code) for call in result.calls] == [("refused", "invalid_input")]
+
+
+@pytest.mark.parametrize(
+    "text", ["timedelta(days=1)", "timedelta(microseconds=-1)", "timedelta(days=800, seconds=3.5)", "timedelta(0)"]
+)
+def test_durations_arrive_as_they_were_and_come_back(play: Play, text: str) -> None:
+    value = eval(text, {"timedelta": timedelta})
+    result = play(f"from datetime import timedelta\nx = await tools.wait(td={text})\n[x, x == {text}]")
+    assert (result.value, SEEN) == ([value, True], [value])
 
 
 def test_an_unknown_argument_of_bytes_is_named_as_such(play: Play) -> None:

@@ -29,7 +29,7 @@ _Text = Annotated[str, msgspec.Meta(max_length=8 * KIB)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 _Line = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
 
-Kind = Literal["datetime", "date", "time", "decimal", "uuid", "bytes"]
+Kind = Literal["datetime", "date", "time", "timedelta", "decimal", "uuid", "bytes"]
 """Values that JSON lacks and that are restored where the language has them."""
 
 

@@ -24,6 +24,11 @@ MOST_DIGITS: Final = 4_300
 MOST_EXPONENT: Final = 9_999
 """Of a decimal, either way: one of ten digits makes `int(value)` or `f"{value:f}"` a matter of minutes."""
 _DECIMAL: Final = re.compile(rf"-?[0-9]{{1,{MOST_DIGITS}}}(?:\.[0-9]{{0,{MOST_DIGITS}}})?(?:[eE][+-]?[0-9]{{1,4}})?")
+_DURATION: Final = re.compile(
+    r"(-?)P(?:([0-9]{1,9})Y)?(?:([0-9]{1,9})D)?"
+    r"(?:T(?:([0-9]{1,9})H)?(?:([0-9]{1,9})M)?(?:([0-9]{1,9})(?:\.([0-9]{1,6}))?S)?)?"
+)
+"""A year, which pydantic writes, has 365 days."""
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -47,11 +52,22 @@ def _read_uuid(text: str) -> uuid.UUID:
     return uuid.UUID(text)
 
 
+def _read_timedelta(text: str) -> datetime.timedelta:
+    found = _DURATION.fullmatch(text)
+    if found is None or text[-1] in "PT":
+        raise ValueError
+    years, days, hours, minutes, seconds = (int(found[at] or 0) for at in range(2, 7))
+    micros = int((found[7] or "").ljust(6, "0"))
+    made = datetime.timedelta(365 * years + days, seconds, micros, minutes=minutes, hours=hours)
+    return -made if found[1] else made
+
+
 # the classes are looked up when they are needed: in the guest a script's own stand in their places
 READERS: Final[Mapping[str, Callable[[str], Any]]] = {
     "datetime": lambda text: datetime.datetime.fromisoformat(text),
     "date": lambda text: datetime.date.fromisoformat(text),
     "time": lambda text: datetime.time.fromisoformat(text),
+    "timedelta": _read_timedelta,
     "decimal": _read_decimal,
     "uuid": _read_uuid,
     "bytes": lambda text: base64.b64decode(text.encode("ascii"), b"-_", validate=True),
@@ -62,6 +78,7 @@ Each raises ValueError for a text that is not of the kind.
 """
 
 _Writer = Callable[[Any], str]
+_NO_TIME: Final = datetime.timedelta(0)
 # what the classes themselves write; a subclass of a script's own has no say
 _ISO_DATETIME: Final[_Writer] = datetime.datetime.isoformat
 _ISO_DATE: Final[_Writer] = datetime.date.isoformat
@@ -74,6 +91,15 @@ def _datetime_text(value: datetime.datetime) -> str:
     if value != value:  # pandas.NaT, which calls itself a datetime
         raise Unwritable("is not a date; use None")
     return _ISO_DATETIME(value)
+
+
+def _timedelta_text(value: datetime.timedelta) -> str:
+    sign, whole = ("-", -value) if value < _NO_TIME else ("", value)
+    days, seconds, micros = whole.days, whole.seconds, whole.microseconds
+    if not seconds and not micros:
+        return f"{sign}P{days}D"
+    fraction = f".{micros:06}".rstrip("0") if micros else ""
+    return f"{sign}P{f'{days}D' * bool(days)}T{seconds}{fraction}S"
 
 
 def _decimal_text(value: decimal.Decimal) -> str:
@@ -90,11 +116,12 @@ _WRITERS: Final[tuple[tuple[type | tuple[type, ...], str, _Writer], ...]] = (
     (datetime.datetime, "datetime", _datetime_text),  # before date, which it is too
     (datetime.date, "date", _ISO_DATE),
     (datetime.time, "time", _ISO_TIME),
+    (datetime.timedelta, "timedelta", _timedelta_text),
     (decimal.Decimal, "decimal", _decimal_text),
     (uuid.UUID, "uuid", _UUID_TEXT),
     ((bytes, bytearray), "bytes", lambda value: base64.urlsafe_b64encode(value).decode()),
 )
-TYPES: Final = (datetime.date, datetime.time, decimal.Decimal, uuid.UUID, bytes, bytearray)
+TYPES: Final = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID, bytes, bytearray)
 """Values of these have a kind, and so have those of their subclasses."""
 
 
@@ -345,17 +372,13 @@ ROWS: Final = (
         text='"__4="',
     ),
     Row(
-        value="`datetime.timedelta` of a script",
-        wire="number of seconds",
-        host="`float`",
-        example="datetime.timedelta(minutes=1)",
-        text="60.0",
-    ),
-    Row(
-        value="`datetime.timedelta` of the host",
-        wire="ISO 8601 duration",
-        script="`str`",
-        javascript="string",
+        value="`datetime.timedelta`",
+        wire="ISO 8601 duration, tagged",
+        script="`datetime.timedelta`",
+        javascript="its text",
+        host="`datetime.timedelta`",
+        example="datetime.timedelta(days=1, seconds=90)",
+        text='"P1DT90S"',
     ),
     Row(
         value="`fractions.Fraction` of a script",

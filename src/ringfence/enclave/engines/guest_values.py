@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import datetime
 import enum
 import fractions
 import json
@@ -168,8 +167,6 @@ def _convert(value: Any) -> Any:
         return list(value)
     if issubclass(kind, abc.ItemsView):
         return [list(pair) for pair in value]
-    if issubclass(kind, datetime.timedelta):
-        return value.total_seconds()
     if issubclass(kind, fractions.Fraction):
         return str(value)
     if issubclass(kind, enum.Enum):
