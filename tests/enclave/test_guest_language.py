@@ -178,6 +178,7 @@ def test_waiting_for_what_never_happens_ends_at_once(stage: Stage, source: str, 
 
 # what a script finds
 
+
 @pytest.mark.parametrize(
     ("source", "value"),
     [

@@ -55,7 +55,10 @@ def test_what_is_not_installed_is_refused_at_construction_with_the_command_that_
     top = name.partition(".")[0]
     with pytest.raises(rf.ConfigError) as caught:
         rf.Enclave(preload=[name])
-    assert (caught.value.message, caught.value.hint) == (f"preload: there is no module {top!r} here", f"pip install {top}")
+    assert (caught.value.message, caught.value.hint) == (
+        f"preload: there is no module {top!r} here",
+        f"pip install {top}",
+    )
 
 
 @pytest.mark.parametrize("name", ["ringfence", "ringfence.gate.runner"])

@@ -21,6 +21,7 @@ from ringfence.contract.rules import check_sandbox
 from ringfence.contract.toolset import AnyTool, Toolset
 from ringfence.enclave import globals as globals_
 from ringfence.enclave import protocol, reports, requests, stubs
+from ringfence.enclave.briefing import briefing
 from ringfence.enclave.callers import GateCaller, HandlerCaller, ToolHandler
 from ringfence.enclave.calls import Flagged
 from ringfence.enclave.channel import Channel
@@ -284,10 +285,9 @@ class Enclave:
         )
 
     def describe(self) -> str:
-        """Typed Python stubs of every callable tool, and what else scripts find, for the model that writes them."""
-        functions = [(one.name, one.is_async) for one in self._globals.functions]
-        data = self._globals.names - {name.partition(".")[0] for name, _ in functions}
-        more = stubs.also_there(self._namespaces, data, functions)
+        """Typed Python stubs of every callable tool, and what else scripts find and may do, for the model that writes
+        them."""
+        more = briefing(self._config, self._namespaces, self._globals)
         if self._gate is not None:
             return stubs.describe_python(self._gate.tools) + more
         return (stubs.describe_python_handler() if self._handler is not None else stubs.describe_python(())) + more
