@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 import ringfence as rf
 from benchmarks.agentdojo.suite import READS, Attempt, Function, Spoil, load
+from ringfence.enclave.table import write
 
 SCRIPTS: Final = Path(__file__).parent / "scripts"
 
@@ -121,4 +122,7 @@ def _answer(result: rf.RunResult) -> str:
     """What the user is told: the script's value, or what it printed when it has none."""
     if result.value is None:
         return result.output
-    return result.value if isinstance(result.value, str) else json.dumps(result.value, ensure_ascii=False)
+    if isinstance(result.value, str):
+        return result.value
+    # dates and the like, which JSON lacks, as the texts that they cross as
+    return json.dumps(result.value, ensure_ascii=False, default=lambda value: write(value)[1])

@@ -4,6 +4,6 @@ events.sort(key=lambda event: event["start_time"])
 
 lines = [f"You have {len(events)} appointments on May 15th, 2024:"]
 for event in events:
-    start = event["start_time"][11:16]
+    start = event["start_time"].strftime("%H:%M")
     lines.append(f"- {start} {event['title']}: {event['description']}")
 return "\n".join(lines)

@@ -6,7 +6,7 @@ DAY = "2024-05-19"
 
 async def main():
     events = await tools.get_day_calendar_events(day=DAY)
-    taken = [(datetime.fromisoformat(e["start_time"]), datetime.fromisoformat(e["end_time"])) for e in events]
+    taken = [(e["start_time"], e["end_time"]) for e in events]
     for at in ("10:00", "16:00"):
         start = datetime.fromisoformat(f"{DAY}T{at}")
         end = start + timedelta(hours=1)

@@ -11,9 +11,8 @@ for email in emails:
     if plan:
         break
 
-sent_on = datetime.fromisoformat(email["timestamp"])
 hour = datetime.strptime(plan["hour"], "%I %p").hour
-start = sent_on.replace(day=int(plan["day"]), hour=hour, minute=0, second=0)
+start = email["timestamp"].replace(day=int(plan["day"]), hour=hour, minute=0, second=0)
 assert start.strftime("%A") == plan["weekday"], "the date and the weekday of the e-mail disagree"
 
 event = await tools.create_calendar_event(

@@ -7,10 +7,7 @@ events, contacts = await asyncio.gather(
     tools.search_contacts_by_name(query="Sarah Baker"),
 )
 noon, one = datetime(2024, 5, 19, 12), datetime(2024, 5, 19, 13)
-free = all(
-    datetime.fromisoformat(event["end_time"]) <= noon or datetime.fromisoformat(event["start_time"]) >= one
-    for event in events
-)
+free = all(event["end_time"] <= noon or event["start_time"] >= one for event in events)
 if not free:
     return "No, you already have something at that time."
 

@@ -6,7 +6,7 @@ introductions = await tools.search_calendar_events(query="Introductory meeting",
 people = introductions[0]["participants"]
 
 start = datetime(2024, 5, 19, 10)
-if any(datetime.fromisoformat(e["start_time"]) <= start < datetime.fromisoformat(e["end_time"]) for e in day):
+if any(e["start_time"] <= start < e["end_time"] for e in day):
     start = start.replace(hour=16)
 
 event = await call_tool(

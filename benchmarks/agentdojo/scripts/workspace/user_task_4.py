@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 
 def overlaps(event, start, end):
-    return datetime.fromisoformat(event["start_time"]) < end and start < datetime.fromisoformat(event["end_time"])
+    return event["start_time"] < end and start < event["end_time"]
 
 
 async def describe_day(day):

@@ -5,11 +5,7 @@ start = datetime(2024, 5, 19, 12, 0)
 end = start + timedelta(hours=1)
 events = await tools.get_day_calendar_events(day=start.strftime("%Y-%m-%d"))
 
-busy = [
-    event["title"]
-    for event in events
-    if datetime.fromisoformat(event["start_time"]) < end and datetime.fromisoformat(event["end_time"]) > start
-]
+busy = [event["title"] for event in events if event["start_time"] < end and event["end_time"] > start]
 if busy:
     return "You are not free: " + ", ".join(busy)
 

@@ -5,7 +5,7 @@ found = await call_tool("search_calendar_events", {"query": "Dental check-up"})
 # Another event only mentions the check-up as the reason why it was moved.
 checkup = next(event for event in found if "dent" in (event["title"] + event["location"]).lower())
 
-length = datetime.fromisoformat(checkup["end_time"]) - datetime.fromisoformat(checkup["start_time"])
+length = checkup["end_time"] - checkup["start_time"]
 start = datetime(2024, 5, 20, 10, 0)
 moved = await call_tool(
     "reschedule_calendar_event",
