@@ -111,7 +111,7 @@ def test_the_json_document_is_whole_and_alone_on_standard_output(tmp_path: Path)
                 "code": None,
                 "line": 3,
                 "duration": 0.0,
-                "flags": [],
+                "flags": ["EXFIL_LIST_SEND"],
                 "reason": "approved by approvals.toml:1 [[approve]]",
             },
         ],

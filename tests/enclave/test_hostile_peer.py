@@ -6,8 +6,7 @@ import asyncio
 import json
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -24,6 +23,7 @@ from ringfence.enclave.session import ScriptSession
 from ringfence.errors import SandboxFault
 from ringfence.gate.consent import Consent
 from ringfence.limits import RunLimits
+from ringfence.policy.screen import ALLOWED, Judgement
 from ringfence.ports import Origin
 from ringfence.sandbox.jail.supervise import Child, Exit
 from ringfence.threads import DaemonThreads
@@ -72,31 +72,20 @@ async def same(value: Any) -> Any:
 FUNCTIONS = (Function(name="same", call=same, is_async=True),)
 
 
-class Broken:
+class Broken(Screen):
     """Screening that fails from its nth question on."""
 
     def __init__(self, since: int) -> None:
         self._left = since
 
-    def judge(self, entry: Entry, now: float) -> Allow:
+    def judge(self, entry: Entry, now: float) -> Judgement:
         self._left -= 1
         if self._left <= 0:
             raise LookupError("of the host")
-        return Allow()
+        return ALLOWED
 
-    def judge_global(self, now: float) -> Allow:
+    def judge_global(self, now: float) -> Judgement:
         raise LookupError("of the host")
-
-
-@dataclass(frozen=True, slots=True)
-class Allow:
-    """Screening has no objection."""
-
-    action: Literal["allow"] = "allow"
-    error: None = None
-    flags: tuple[str, ...] = ()
-    reason: None = None
-    cause: None = None
 
 
 async def converse(

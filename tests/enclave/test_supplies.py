@@ -8,6 +8,7 @@ import sysconfig
 from importlib.machinery import ModuleSpec
 from importlib.metadata import distribution
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -67,9 +68,15 @@ def test_the_hosts_own_side_is_no_module_for_scripts(name: str) -> None:
         installed((name,))
 
 
-def test_a_module_without_a_specification_is_not_installed() -> None:
-    with pytest.raises(rf.ConfigError, match="there is no module '__main__'"):
+def test_the_hosts_program_is_no_package() -> None:
+    with pytest.raises(rf.ConfigError, match="__main__ is the host's program"):
         installed(("__main__",))
+
+
+def test_a_module_without_a_specification_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "made_up", ModuleType("made_up"))
+    with pytest.raises(rf.ConfigError, match="there is no module 'made_up'"):
+        installed(("made_up",))
 
 
 def test_looking_for_a_package_does_not_import_it() -> None:

@@ -52,7 +52,7 @@ def _find(name: str) -> ModuleSpec | None:
     """The package that a module is part of, which is not imported for that."""
     try:
         return importlib.util.find_spec(name.partition(".")[0])
-    except ValueError:  # it has no specification, as `__main__` has none
+    except ValueError:  # it was made without a specification
         return None
 
 
@@ -64,6 +64,8 @@ def installed(names: tuple[str, ...]) -> tuple[str, ...]:
     """
     for name in names:
         top = name.partition(".")[0]
+        if top == "__main__":
+            raise ConfigError("preload: __main__ is the host's program, and no module that scripts could have")
         if top == "ringfence":
             raise ConfigError("preload: ringfence is the host's, and has no place in a script")
         if _find(name) is None:
