@@ -17,13 +17,12 @@ from ringfence.enclave.callers import HandlerCaller
 from ringfence.enclave.channel import Channel
 from ringfence.enclave.functions import GlobalFunctions
 from ringfence.enclave.globals import Function
-from ringfence.enclave.ledger import Entry, Screen
 from ringfence.enclave.results import RUN_CODES, RunResult
 from ringfence.enclave.session import ScriptSession
 from ringfence.errors import SandboxFault
 from ringfence.gate.consent import Consent
 from ringfence.limits import RunLimits
-from ringfence.policy.screen import ALLOWED, Judgement
+from ringfence.policy.screen import ALLOWED, Judgement, Screen, Seen
 from ringfence.ports import Origin
 from ringfence.sandbox.jail.supervise import Child, Exit
 from ringfence.threads import DaemonThreads
@@ -78,7 +77,7 @@ class Broken(Screen):
     def __init__(self, since: int) -> None:
         self._left = since
 
-    def judge(self, entry: Entry, now: float) -> Judgement:
+    def judge(self, entry: Seen, now: float) -> Judgement:
         self._left -= 1
         if self._left <= 0:
             raise LookupError("of the host")
