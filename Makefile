@@ -29,7 +29,7 @@ help: ## list the targets
 demo: .venv/.runtime ## a model-written script works a small shop; you approve its refund
 	@$(PY) -m examples.order_desk
 
-test: lint ## everything: lint, format, types, all tests (about five minutes)
+test: lint ## everything: lint, format, types, all tests (about ten minutes)
 	@$(PY) -m pytest -q
 
 check: lint ## what to run before a commit: lint, format, types, architecture
