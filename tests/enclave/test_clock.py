@@ -36,7 +36,7 @@ NOON = datetime(2026, 3, 1, 12, 0, 0, 250_000, tzinfo=UTC)
         ("time.gmtime(0).tm_year", 1970),
         ("uuid.uuid1().time // 10**7 - 12_219_292_800", int(NOON.timestamp())),
         ("class D(datetime.datetime): pass\n[type(D.now()).__name__, D.now().year]", ["D", 2026]),
-        ("before = datetime.datetime.now()\ntime.sleep(0.01)\nawait asyncio.sleep(0.01)\ndatetime.datetime.now() - before", 0.0),
+        ("before = datetime.datetime.now()\ntime.sleep(0.01)\nawait asyncio.sleep(0.01)\ndatetime.datetime.now() - before", timedelta()),
         ("a = time.monotonic(), time.perf_counter(), time.clock_gettime(time.CLOCK_MONOTONIC)\ntime.sleep(0.01)\n"
          "[now > then for then, now in zip(a, (time.monotonic(), time.perf_counter(), time.clock_gettime(time.CLOCK_MONOTONIC)))]",
          [True, True, True]),

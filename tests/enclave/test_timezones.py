@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from importlib import resources
 
 import pytest
@@ -24,8 +25,8 @@ PRELUDE = "from datetime import datetime, timedelta, timezone, UTC\nfrom zoneinf
         pytest.param("[datetime(2026, 10, 25, 2, 30, fold=f, tzinfo=ZoneInfo('Europe/Berlin')).utcoffset().total_seconds() / 3600 for f in (0, 1)]", [2.0, 1.0], id="the hour that comes twice"),
         pytest.param("(datetime(2026, 3, 29, 2, 30, tzinfo=ZoneInfo('Europe/Berlin')).astimezone(UTC)).isoformat()", "2026-03-29T01:30:00+00:00", id="the hour that is missing"),
         pytest.param("datetime(2026, 7, 1, tzinfo=ZoneInfo('Europe/London')).tzname()", "BST", id="abbreviation"),
-        pytest.param("datetime(2026, 7, 1, tzinfo=ZoneInfo('Europe/London')).dst()", 3600.0, id="dst"),
-        pytest.param("datetime(2050, 7, 1, tzinfo=ZoneInfo('Europe/Berlin')).utcoffset()", 7200.0, id="far future"),
+        pytest.param("datetime(2026, 7, 1, tzinfo=ZoneInfo('Europe/London')).dst()", timedelta(hours=1), id="dst"),
+        pytest.param("datetime(2050, 7, 1, tzinfo=ZoneInfo('Europe/Berlin')).utcoffset()", timedelta(hours=2), id="far future"),
         pytest.param("ZoneInfo('UTC') is ZoneInfo('UTC')", True, id="cached"),
         pytest.param("ZoneInfo.no_cache('UTC') is ZoneInfo.no_cache('UTC')", False, id="not cached"),
         pytest.param("ZoneInfo.clear_cache()\n[ZoneInfo('Asia/Tokyo').key, str(ZoneInfo('Asia/Tokyo'))]", ["Asia/Tokyo", "Asia/Tokyo"], id="key"),

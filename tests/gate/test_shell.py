@@ -33,7 +33,7 @@ def test_code_that_never_waits_shares_a_task_until_the_loop_comes_around() -> No
     async def body() -> None:
         first = [await call(number()) for _ in range(100)]
         assert len(set(first)) == 1
-        assert sum(isinstance(item, Shell) and hasattr(item, "task") for item in gc.get_objects()) == 1
+        assert sum(type(item) is Shell and hasattr(item, "task") for item in gc.get_objects()) == 1
 
     run(body)
 
