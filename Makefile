@@ -29,8 +29,9 @@ help: ## list the targets
 demo: .venv/.runtime ## a model-written script works a small shop; you approve its refund
 	@$(PY) -m examples.order_desk
 
-# two halves side by side: most of the time a test waits for a jailed process, and the other half can use it
-HALF := tests/attacks tests/behaviour tests/benchmarks tests/cli
+# two halves side by side: most of the time a test waits for a jailed process, and the other half can use it. A shell has
+# what it starts in the background ignore Ctrl-C, so tests of the command line are in the other half
+HALF := tests/attacks tests/behaviour tests/benchmarks
 test: lint ## everything: lint, format, types, all tests (about eight minutes)
 	@log=$$(mktemp); $(PY) -m pytest -q $(HALF) >"$$log" 2>&1 & half=$$!; \
 	$(PY) -m pytest -q tests $(HALF:%=--ignore=%); first=$$?; \
