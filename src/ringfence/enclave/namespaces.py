@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NoReturn, cast
 
-from ringfence.enclave.check.vocabulary import FRAMES
+from ringfence.enclave.check import vocabulary
 from ringfence.errors import ConfigError
 from ringfence.limits import shown
 from ringfence.policy.names import MAX_NAME, is_carried
@@ -29,23 +29,12 @@ PROTOTYPES: Final = frozenset({"constructor", "prototype"})
 GUEST_NAMES: Final = frozenset({"call_tool", "inputs", "tools", "ToolError", "GlobalFunctionError"})
 """What the guest itself puts into a script's globals."""
 
-BUILTINS: Final = frozenset(
-    "abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile complex "
-    "copyright credits delattr dict dir divmod enumerate eval exec exit filter float format frozenset getattr globals "
-    "hasattr hash help hex id input int isinstance issubclass iter len license list locals map max memoryview min next "
-    "object oct open ord pow print property quit range repr reversed round set setattr slice sorted staticmethod str "
-    "sum super tuple type vars zip Ellipsis NotImplemented "
-    "ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError BrokenPipeError "
-    "BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError ConnectionRefusedError "
-    "ConnectionResetError DeprecationWarning EOFError EncodingWarning EnvironmentError Exception ExceptionGroup "
-    "FileExistsError FileNotFoundError FloatingPointError FutureWarning GeneratorExit IOError ImportError "
-    "ImportWarning IndentationError IndexError InterruptedError IsADirectoryError KeyError KeyboardInterrupt "
-    "LookupError MemoryError ModuleNotFoundError NameError NotADirectoryError NotImplementedError OSError "
-    "OverflowError PendingDeprecationWarning PermissionError ProcessLookupError PythonFinalizationError "
-    "RecursionError ReferenceError ResourceWarning RuntimeError RuntimeWarning StopAsyncIteration StopIteration "
-    "SyntaxError SyntaxWarning SystemError SystemExit TabError TimeoutError TypeError UnboundLocalError "
-    "UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError UnicodeWarning UserWarning ValueError "
-    "Warning ZeroDivisionError".split()
+BUILTINS: Final = (
+    vocabulary.BUILTINS
+    | vocabulary.DYNAMIC_CODE
+    | vocabulary.HOST
+    | vocabulary.INTROSPECTION
+    | {"copyright", "credits", "license"}
 )
 """Names that every script has, in any Python from 3.11 on."""
 
@@ -55,7 +44,7 @@ REFUSED_NAMES: Final = frozenset(
 )
 """Names that a script must not use for anything, since they stand for the interpreter or the machine."""
 
-REFUSED_ATTRIBUTES: Final = FRAMES | {"mro"}
+REFUSED_ATTRIBUTES: Final = vocabulary.FRAMES | {"mro"}
 """Attributes that lead from a value to frames, code and classes (enclave catalogue, section 5)."""
 
 Namespaces = Mapping[str, Mapping[str, str]]
