@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import ROOT
+from tests.docs.programs import check_strictly, expected
 from tests.requirements import requirement
 
 HERE = Path(__file__).parent / "first_seed"
 PROGRAMS = sorted(HERE.glob("*.py"))
-SETTINGS = {
-    "typeCheckingMode": "strict",
-    "pythonVersion": "3.11",
-    "enableTypeIgnoreComments": False,
-    "extraPaths": [str(ROOT / "src")],
-}
-
-
-def expected(program: Path) -> str:
-    """The comment at its end, without its signs."""
-    _, _, shown = program.read_text(encoding="utf-8").partition("\n# prints:\n")
-    assert shown, f"{program.name} does not say what it prints"
-    return re.sub(r"^# ?", "", shown, flags=re.MULTILINE)
 
 
 @requirement(
@@ -53,26 +38,8 @@ def test_an_example_of_the_first_seed_prints_what_it_says(program: Path, tmp_pat
 @requirement("seed.typed")
 @pytest.mark.slow
 def test_the_examples_pass_strict_typing_without_a_way_to_silence_it(tmp_path: Path) -> None:
-    for program in PROGRAMS:
-        (tmp_path / program.name).write_text(program.read_text(encoding="utf-8"), encoding="utf-8")
-    (tmp_path / "pyrightconfig.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "basedpyright",
-        "-p",
-        str(tmp_path),
-        "--pythonpath",
-        sys.executable,
-        "--outputjson",
-    ]
-    report = json.loads(subprocess.run(command, capture_output=True, timeout=120, check=False).stdout)
-    problems = [
-        f"{Path(one['file']).name}:{one['range']['start']['line'] + 1}: {one['message']}"
-        for one in report["generalDiagnostics"]
-        if one["severity"] == "error"
-    ]
-    assert report["summary"]["filesAnalyzed"] == len(PROGRAMS)
+    analyzed, problems = check_strictly(PROGRAMS, tmp_path)
+    assert analyzed == len(PROGRAMS)
     assert problems == []
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import threading
@@ -14,17 +13,12 @@ from typing import Any
 
 import pytest
 
-from tests.docs.pages import ROOT, matches
+from tests.docs.pages import matches
+from tests.docs.programs import check_strictly, expected
 from tests.requirements import requirement
 
 HERE = Path(__file__).parent / "second_seed"
 PROGRAMS = sorted(HERE.glob("*.py"))
-SETTINGS = {
-    "typeCheckingMode": "strict",
-    "pythonVersion": "3.11",
-    "enableTypeIgnoreComments": False,
-    "extraPaths": [str(ROOT / "src")],
-}
 
 SECTIONS = {
     "Basic Tool Handler": "basic_tool_handler",
@@ -65,13 +59,6 @@ def server() -> Iterator[str]:
         listening.shutdown()
 
 
-def expected(program: Path) -> str:
-    """The comment at its end, without its signs; `...` stands for any text."""
-    _, _, shown = program.read_text(encoding="utf-8").partition("\n# prints:\n")
-    assert shown, f"{program.name} does not say what it prints"
-    return re.sub(r"^# ?", "", shown, flags=re.MULTILINE)
-
-
 @requirement("T115", "seed2.handler", "seed2.signature", "seed2.methods", "seed2.data", "seed2.registry", "seed2.limit")
 @requirement("seed2.context", "seed2.once", "seed2.structured", "seed2.list", "seed2.async", "seed2.stats")
 @pytest.mark.slow
@@ -93,26 +80,8 @@ def test_an_example_of_the_second_seed_prints_what_it_says(program: Path, tmp_pa
 @requirement("T115")
 @pytest.mark.slow
 def test_the_examples_pass_strict_typing_without_a_way_to_silence_it(tmp_path: Path) -> None:
-    for program in PROGRAMS:
-        (tmp_path / program.name).write_text(program.read_text(encoding="utf-8"), encoding="utf-8")
-    (tmp_path / "pyrightconfig.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "basedpyright",
-        "-p",
-        str(tmp_path),
-        "--pythonpath",
-        sys.executable,
-        "--outputjson",
-    ]
-    report = json.loads(subprocess.run(command, capture_output=True, timeout=120, check=False).stdout)
-    problems = [
-        f"{Path(one['file']).name}:{one['range']['start']['line'] + 1}: {one['message']}"
-        for one in report["generalDiagnostics"]
-        if one["severity"] == "error"
-    ]
-    assert report["summary"]["filesAnalyzed"] == len(PROGRAMS)
+    analyzed, problems = check_strictly(PROGRAMS, tmp_path)
+    assert analyzed == len(PROGRAMS)
     assert problems == []
 
 
