@@ -217,16 +217,24 @@ def test_closing_waits_for_the_runs_of_other_loops() -> None:
         assert [code(result) for result in results] == ["ABORTED"] * 3
 
 
+@pytest.mark.slow
 def test_everybody_who_closes_at_once_finds_it_closed() -> None:
-    with nothing_left():
-        enclave = rf.Enclave()
-        enclave.run_sync("1")
-        threads = [threading.Thread(target=enclave.close) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(HANG)
-        assert not any(thread.is_alive() for thread in threads)
+    for _ in range(12):  # whoever is later must find the thread of run_sync in every state of its end
+        with nothing_left():
+            enclave = rf.Enclave()
+            enclave.run_sync("1")
+            start = threading.Barrier(6)
+
+            def close(enclave: rf.Enclave = enclave, start: threading.Barrier = start) -> None:
+                start.wait(HANG)
+                enclave.close()
+
+            threads = [threading.Thread(target=close) for _ in range(6)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(HANG)
+            assert not any(thread.is_alive() for thread in threads)
 
 
 def test_two_enclaves_whose_tools_run_each_other_are_told_not_to() -> None:

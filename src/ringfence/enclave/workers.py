@@ -8,6 +8,7 @@ with their loop, whichever is first. A fork of the host has none, and starts its
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
 import weakref
@@ -124,7 +125,8 @@ class Workers:
             if owner is loop:
                 await pool.aclose()
             elif thread is not None and thread.owns(owner):
-                await asyncio.wrap_future(thread.submit(pool.aclose()))
+                with contextlib.suppress(ConfigError):  # whoever closes too has stopped it, after this pool's end
+                    await asyncio.wrap_future(thread.submit(pool.aclose()))
         if thread is not None:
             await thread.aclose()
 
