@@ -73,6 +73,28 @@ async def main(*, limit=3):
 if __name__ == "__main__":
     asyncio.run(main())
 """
+_REHEARSED: Final[dict[str, Any]] = {
+    "source": _REHEARSAL,
+    "mode": "run",
+    "rules": "STANDARD",
+    "counted": "none",
+    "namespaces": {"tools": {"x": "x"}},
+    "globals": {},
+    "inputs": {},
+    "inputs_tags": None,
+    "variables": {},
+    "variables_tags": None,
+    "clock": 0,
+    "frozen": False,
+    "seed": "0",
+    "max_value": 1 << 20,
+    "max_nodes": 1 << 20,
+    "max_depth": 100,
+    "max_members": None,
+    "traces": True,
+    "keep_variables": False,
+}
+"""What the host could have sent; all that it sets is set again by the real one."""
 
 
 @functools.cache
@@ -184,35 +206,23 @@ class _Run:
 
         A fork shares every page until it is written to; paying for that while waiting saves most of a run's start.
         """
-        scratch: dict[str, Any] = {
-            **self._globals,
-            "call_tool": None,
-            "tools": guest_names.namespace(self._bridge, "tools", {"x": "x"}),
-        }
-        known = Known(namespaces={"tools": {}})
-        exec(self._compile(_REHEARSAL, "STANDARD", known), scratch)  # noqa: S102 - our own text
-        made = guest_values.encode(self._loop.complete(_body(scratch)()))
-        self.channel.rehearse(f'{{"t":"ok","value":{made.text}}}')
+        self.channel.rehearse(dumps(_REHEARSED))
+        self._begin(_REHEARSED)
+        code = self._compile(_REHEARSED, _known(_REHEARSED))
+        scratch = {**self._globals, **self._given_names(_REHEARSED)}
+        exec(code, scratch)  # noqa: S102 - our own text
+        self.channel.rehearse(self._result(self._loop.complete(_body(scratch)())))
         self._bridge.rehearse()
 
     def execute(self, request: dict[str, Any]) -> NoReturn:
-        self._sources.begin(request["clock"], request["seed"], frozen=request["frozen"])
+        self._begin(request)
         self.channel.on_frame = self._bridge.on_frame
-        self._bridge.bounds = self._bounds = guest_bounds.Bounds(
-            size=request["max_value"],
-            nodes=request["max_nodes"],
-            depth=request["max_depth"],
-            members=request["max_members"],
-        )
         known = _known(request)
         if request["mode"] == "check":
             self._check(request["source"], request["rules"], known)
-        counted: Counted = request["counted"]
-        if counted != "none":
+        if request["counted"] != "none":
             builtins.__dict__.update(counting(request["max_iterations"], self._end_loops))
-        code = self._compile(request["source"], request["rules"], known, counted)
-        self._traces = request["traces"]
-        self._keeps = request["keep_variables"]
+        code = self._compile(request, known)
         self._fill_globals(request)
         if request["rules"] in guest_watch.WATCHED:
             guest_watch.Watch(self._end_violation).begin()
@@ -222,9 +232,22 @@ class _Run:
         except BaseException as error:  # noqa: BLE001 - whatever the script, or its value, raised is its result
             self._fail(error)
 
-    def _compile(self, source: str, rules: str, known: Known, counted: Counted = "none") -> CodeType:
+    def _begin(self, request: dict[str, Any]) -> None:
+        self._sources.begin(request["clock"], request["seed"], frozen=request["frozen"])
+        self._bridge.bounds = self._bounds = guest_bounds.Bounds(
+            size=request["max_value"],
+            nodes=request["max_nodes"],
+            depth=request["max_depth"],
+            members=request["max_members"],
+        )
+        self._traces = request["traces"]
+        self._keeps = request["keep_variables"]
+
+    def _compile(self, request: dict[str, Any], known: Known) -> CodeType:
+        source: str = request["source"]
+        counted: Counted = request["counted"]
         linecache.cache[FILENAME] = (len(source), None, source.splitlines(keepends=True), FILENAME)
-        admitted = admit(source, rules, known)
+        admitted = admit(source, request["rules"], known)
         if not isinstance(admitted, list):
             try:
                 return compile_script(admitted, _compiler, counted=counted)
@@ -243,6 +266,12 @@ class _Run:
 
     def _fill_globals(self, request: dict[str, Any]) -> None:
         """The names that the host gives, and the script's own from an earlier run."""
+        self._globals.update(self._given_names(request))
+        self._given = frozenset(self._globals)
+        self._globals.update(_restored(request, "variables"))
+        self._variables = frozenset(request["variables"])
+
+    def _given_names(self, request: dict[str, Any]) -> dict[str, Any]:
         given: dict[str, Any] = {
             "call_tool": guest_names.CallTool(self._bridge),
             "inputs": _restored(request, "inputs"),
@@ -252,10 +281,7 @@ class _Run:
         }
         for name, methods in request["namespaces"].items():
             given[name] = guest_names.namespace(self._bridge, name, methods)
-        self._globals.update(given)
-        self._given = frozenset(self._globals)
-        self._globals.update(_restored(request, "variables"))
-        self._variables = frozenset(request["variables"])
+        return given
 
     def _asyncio_run(self, main: Coroutine[Any, Any, Any], **_: object) -> Any:
         if not asyncio.iscoroutine(main):
@@ -265,6 +291,10 @@ class _Run:
     # the end
 
     def _finish(self, value: object) -> NoReturn:
+        self.channel.end(self._result(value))
+
+    def _result(self, value: object) -> str:
+        """The frame of a script that has ended with a value. One that is no data ends the process here."""
         unawaited = self._bridge.unawaited()
         if unawaited is not None:
             self._fail_unawaited(*unawaited)
@@ -285,7 +315,7 @@ class _Run:
             kept = guest_variables.keep(self._globals, self._given, self._bounds, room, self._variables)
             left = f',"unkept":{dumps(kept.left)}' if kept.left else ""
             parts += f',"variables":{kept.data.text}{kept.data.member("variable_tags")}{left}'
-        self.channel.end(f'{{"t":"done",{parts}}}')
+        return f'{{"t":"done",{parts}}}'
 
     def _fail_unawaited(self, name: str, line: int) -> NoReturn:
         self._send_failure(
