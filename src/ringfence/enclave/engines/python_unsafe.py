@@ -129,13 +129,6 @@ def _compiler(module: ast.Module, flags: int) -> CodeType:
     return compile(module, FILENAME, "exec", flags=flags, dont_inherit=True)
 
 
-def _known(request: dict[str, Any]) -> Known:
-    """The names that this run gives its script."""
-    needed = request["mode"] == "check" or request["rules"] in guest_watch.WATCHED
-    modules = [name for name in sys.modules if name.partition(".")[0] not in _OURS] if needed else ()
-    return Known(namespaces=request["namespaces"], names={*request["globals"], *request["variables"]}, modules=modules)
-
-
 def _restored(request: dict[str, Any], what: str) -> Any:
     """Values of the host, with dates and the like restored."""
     tags = request[f"{what}_tags"]
@@ -184,6 +177,9 @@ class _Run:
         self._loop = guest_loop.GuestLoop(channel)
         self._bridge = guest_bridge.Bridge(channel, self._loop)
         self._globals = guest_world.script_globals()
+        # both go through all modules, which are the same in every fork
+        self._modules = tuple(name for name in sys.modules if name.partition(".")[0] not in _OURS)
+        self._watch = guest_watch.Watch(self._end_violation)
         self._reserve = bytearray(RESERVE)
         self._traces = True
         self._keeps = False
@@ -208,7 +204,7 @@ class _Run:
         """
         self.channel.rehearse(dumps(_REHEARSED))
         self._begin(_REHEARSED)
-        code = self._compile(_REHEARSED, _known(_REHEARSED))
+        code = self._compile(_REHEARSED, self._known(_REHEARSED))
         scratch = {**self._globals, **self._given_names(_REHEARSED)}
         exec(code, scratch)  # noqa: S102 - our own text
         self.channel.rehearse(self._result(self._loop.complete(_body(scratch)())))
@@ -217,7 +213,7 @@ class _Run:
     def execute(self, request: dict[str, Any]) -> NoReturn:
         self._begin(request)
         self.channel.on_frame = self._bridge.on_frame
-        known = _known(request)
+        known = self._known(request)
         if request["mode"] == "check":
             self._check(request["source"], request["rules"], known)
         if request["counted"] != "none":
@@ -225,7 +221,7 @@ class _Run:
         code = self._compile(request, known)
         self._fill_globals(request)
         if request["rules"] in guest_watch.WATCHED:
-            guest_watch.Watch(self._end_violation).begin()
+            self._watch.begin()
         try:
             exec(code, self._globals)  # noqa: S102 - defines one coroutine function; the jail is closed
             self._finish(self._loop.complete(_body(self._globals)()))
@@ -242,6 +238,11 @@ class _Run:
         )
         self._traces = request["traces"]
         self._keeps = request["keep_variables"]
+
+    def _known(self, request: dict[str, Any]) -> Known:
+        """The names that this run gives its script."""
+        names = {*request["globals"], *request["variables"]}
+        return Known(namespaces=request["namespaces"], names=names, modules=self._modules)
 
     def _compile(self, request: dict[str, Any], known: Known) -> CodeType:
         source: str = request["source"]
