@@ -19,6 +19,7 @@ USERS: dict[str, tuple[str, ...]] = {
         "events",
         "ports",
         "gate.entries",
+        "policy.screen",
         "enclave.calls",
         "enclave.ledger",
         "enclave.received",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
 
 import msgspec
 
@@ -21,8 +20,7 @@ from ringfence.errors import Status
 from ringfence.ports import Effect, Position
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flagged:
+class Flagged(msgspec.Struct, frozen=True, kw_only=True):
     """A call that screening noticed and let pass."""
 
     call_id: str

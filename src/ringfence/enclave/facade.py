@@ -434,7 +434,7 @@ def _report(gate: Gate | None, origin: Origin, said: set[str], call: Flagged) ->
         if pattern not in said:
             said.add(pattern)
             _log.info("call %s of %s matches %s, and may happen", call.call_id, call.name, pattern)
-        if gate is not None:
+        if gate is not None and "tool.flagged" in gate.hub.wanted:
             meta = {"call_id": call.call_id, "run_id": origin.run_id, "line": call.line, "pattern": pattern}
             name = call.name if call.name in gate.tools.names else None  # else it is the script's own text
             gate.hub.emit(Event("tool.flagged", name, origin.session_id, MappingProxyType(meta)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Final, cast
 
@@ -47,25 +47,29 @@ def asks_for_all(arguments: Mapping[str, Any]) -> bool:
     bounds: dict[str, float] = {}
     left = MOST
     while left > 0 and (objects or lists):
-        inside: Iterable[Any]
         if objects:
             members = objects.popleft()
-            if any(_is_wide(key, value, bounds) for key, value in islice(members.items(), left)):
-                return True
-            inside = islice(members.values(), left)
+            for key, value in islice(members.items(), left):
+                if _is_wide(key, value, bounds):
+                    return True
+                kind = cast("type[object]", type(value))
+                if kind is dict:
+                    objects.append(value)
+                elif kind is list:
+                    lists.append(value)
             left -= 1 + len(members)
         else:
             items = lists.popleft()[:left]
-            if any(type(one) is str and _says_all(one) for one in items):
-                return True
-            inside = items
+            for item in items:
+                kind = cast("type[object]", type(item))
+                if kind is str:
+                    if _says_all(item):
+                        return True
+                elif kind is dict:
+                    objects.append(item)
+                elif kind is list:
+                    lists.append(item)
             left -= 1 + len(items)
-        for value in inside:
-            kind = cast("type[object]", type(value))
-            if kind is dict:
-                objects.append(value)
-            elif kind is list:
-                lists.append(value)
     return False
 
 
@@ -77,10 +81,15 @@ def _is_wide(key: str, value: object, bounds: dict[str, float]) -> bool:
     """Whether a member is one. `bounds` remembers keys: a long list of rows has the same few again and again."""
     if key == "*":
         return True
-    if type(value) is str and _says_all(value):
-        return _SYMBOLS.isdisjoint(words(key[:_LONGEST_KEY])[-1:])
-    number = _number(value)
-    if number is None or (number < MANY and number != 1):
+    if type(value) is int or type(value) is float:
+        number = value
+    elif type(value) is str:
+        if _says_all(value):
+            return _SYMBOLS.isdisjoint(words(key[:_LONGEST_KEY])[-1:])
+        number = _number(value)
+    else:
+        number = 1 if value is True else 0
+    if number < MANY and number != 1:
         return False
     least = bounds.get(key)
     if least is None:
@@ -98,14 +107,8 @@ def _least(key: str) -> float:
     return EXCESSIVE + 1 if found in _COUNTS else math.inf
 
 
-def _number(value: object) -> float | int | None:
-    """A number, also as text, of any length; a flag that is set is 1."""
-    if type(value) is int or type(value) is float:
-        return value
-    if value is True:
-        return 1
-    if type(value) is str:
-        if value.isascii() and value.isdigit():
-            return int(value[:20])  # more digits say nothing else
-        return 1 if len(value) < 5 and value.lower() in ("true", "yes") else None
-    return None
+def _number(text: str) -> int:
+    """The number that a text is; a flag that is set is 1, and anything else is 0."""
+    if text.isascii() and text.isdigit():
+        return int(text[:20])  # more digits say nothing else
+    return 1 if len(text) < 5 and text.lower() in ("true", "yes") else 0
