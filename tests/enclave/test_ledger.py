@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ringfence.enclave.ledger import EXCESS_CALLS, Entry, Flood, Kind, Ledger, Refuse, Start
+from ringfence.enclave.ledger import EXCESS_CALLS, Entry, Flood, Kind, Ledger, OutOfOrder, Refuse, Start
 from ringfence.enclave.results import run_error
 from ringfence.errors import ErrorInfo
 from ringfence.limits import RunLimits, ValueBudget
@@ -54,7 +54,7 @@ def steps(ledger: Ledger, now: float = 0.0) -> list[str]:
 def test_numbers_count_up_from_one_over_both_kinds(numbers: list[int]) -> None:
     ledger = Ledger(limits())
     kinds: list[Kind] = ["tool", "function", "tool"]
-    with pytest.raises(Flood, match="out of order"):
+    with pytest.raises(OutOfOrder, match="out of order"):
         sent(ledger, *(call(number, kind) for number, kind in zip(numbers, kinds, strict=False)))
 
 

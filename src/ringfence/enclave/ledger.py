@@ -31,8 +31,12 @@ NO_ARGUMENTS: Final[Mapping[str, Any]] = MappingProxyType({})
 Kind = Literal["tool", "function"]
 
 
+class OutOfOrder(Exception):
+    """The guest numbers its calls wrongly: it breaks the protocol."""
+
+
 class Flood(Exception):
-    """The guest numbers its calls wrongly, or makes far more than it may: it breaks the protocol."""
+    """The guest makes far more calls than it may, and is not listened to any more."""
 
 
 class Entry(msgspec.Struct, eq=False, kw_only=True):
@@ -97,10 +101,11 @@ class Ledger:
         """Count a call. Says why it is refused at once: the run is over.
 
         Raises:
-            Flood: its number is not the next one, or its kind's budget is far exceeded.
+            OutOfOrder: its number is not the next one.
+            Flood: its kind's budget is far exceeded.
         """
         if entry.number != self.made + 1:
-            raise Flood("a call id out of order")
+            raise OutOfOrder("a call id out of order")
         self.made += 1
         self.counts[entry.kind] += 1
         budget = self._budget(entry.kind)

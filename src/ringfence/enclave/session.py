@@ -21,7 +21,7 @@ from ringfence.enclave.channel import Channel
 from ringfence.enclave.deadline import Deadline
 from ringfence.enclave.endings import explain_death
 from ringfence.enclave.functions import GlobalFunctions
-from ringfence.enclave.ledger import NO_ARGUMENTS, Entry, Flood, Ledger, Refuse, Screen, Start
+from ringfence.enclave.ledger import NO_ARGUMENTS, Entry, Flood, Ledger, OutOfOrder, Refuse, Screen, Start
 from ringfence.enclave.received import Printed, take_arguments, take_done
 from ringfence.enclave.results import CallFailure, Ending, RunResult, RunStats, run_error
 from ringfence.errors import ErrorInfo, Status
@@ -172,7 +172,10 @@ class ScriptSession:
         entry = call.entry
         try:
             refusal = self._ledger.arrive(entry)
-        except Flood as flood:
+        except OutOfOrder as wrong:
+            raise protocol.WireViolation(str(wrong)) from None
+        except Flood as flood:  # faster than the first refusal: the run has failed with what that would have said
+            self._fail(call, "refused", self._ledger.excess(entry.kind), terminal=True)
             raise protocol.WireViolation(str(flood)) from None
         if refusal is not None:
             self._refuse(call, refusal)
