@@ -112,13 +112,13 @@ def list_orders(
         page: number of the page, from 1.
         page_size: orders per page.
     """
-    condition = "(?1 IS NULL OR status = ?1) AND (?2 IS NULL OR placed_at >= ?2)"
-    filters = (status, since.isoformat() if since else None)
+    condition = "(:status IS NULL OR status = :status) AND (:since IS NULL OR placed_at >= :since)"
+    filters = {"status": status, "since": since.isoformat() if since else None}
     with _database() as database:
         total: int = database.execute(f"SELECT count(*) FROM orders WHERE {condition}", filters).fetchone()[0]
         rows = database.execute(
-            f"SELECT {_COLUMNS} FROM orders WHERE {condition} ORDER BY order_id LIMIT ?3 OFFSET ?4",
-            (*filters, page_size, (page - 1) * page_size),
+            f"SELECT {_COLUMNS} FROM orders WHERE {condition} ORDER BY order_id LIMIT :size OFFSET :skipped",
+            {**filters, "size": page_size, "skipped": (page - 1) * page_size},
         ).fetchall()
     orders = [OrderSummary.model_validate(dict(row)) for row in rows]
     return OrderPage(orders=orders, page=page, pages=-(-total // page_size), total=total)
@@ -136,10 +136,10 @@ def search_orders(
     """
     with _database() as database:
         rows = database.execute(
-            f"SELECT {_COLUMNS} FROM orders WHERE instr(lower(note), lower(?1)) OR order_id IN"
-            " (SELECT order_id FROM lines WHERE instr(lower(product), lower(?1)) OR instr(lower(sku), lower(?1)))"
-            " ORDER BY order_id DESC LIMIT ?2",
-            (text, limit),
+            f"SELECT {_COLUMNS} FROM orders WHERE instr(lower(note), lower(:text)) OR order_id IN"
+            " (SELECT order_id FROM lines WHERE instr(lower(product), lower(:text)) OR instr(lower(sku), lower(:text)))"
+            " ORDER BY order_id DESC LIMIT :limit",
+            {"text": text, "limit": limit},
         ).fetchall()
     return [OrderSummary.model_validate(dict(row)) for row in rows]
 
@@ -158,9 +158,10 @@ def find_customer(
         raise rf.ToolError("give customer_id or text")
     with _database() as database:
         rows = database.execute(
-            "SELECT * FROM customers WHERE (?1 IS NULL OR customer_id = ?1)"
-            " AND (?2 IS NULL OR instr(lower(name || ' ' || email || ' ' || city), lower(?2))) ORDER BY customer_id",
-            (customer_id, text),
+            "SELECT * FROM customers WHERE (:number IS NULL OR customer_id = :number)"
+            " AND (:text IS NULL OR instr(lower(name || ' ' || email || ' ' || city), lower(:text)))"
+            " ORDER BY customer_id",
+            {"number": customer_id, "text": text},
         ).fetchall()
     return [Customer.model_validate(dict(row)) for row in rows]
 
