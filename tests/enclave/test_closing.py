@@ -218,6 +218,28 @@ def test_closing_waits_for_the_runs_of_other_loops() -> None:
 
 
 @pytest.mark.slow
+def test_closing_needs_no_thread_when_python_starts_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in functions of `atexit` from Python 3.12 on."""
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    with nothing_left():
+        enclave = rf.Enclave(timeout=HANG)
+        assert enclave.run_sync("1").value == 1
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", refuse)
+
+            async def in_a_loop() -> None:
+                enclave.close()
+
+            with pytest.raises(RuntimeError, match="new thread"):
+                run(in_a_loop())
+            enclave.close()
+        with pytest.raises(rf.ConfigError, match="closed"):
+            enclave.run_sync("1")
+
+
 def test_everybody_who_closes_at_once_finds_it_closed() -> None:
     for _ in range(12):  # whoever is later must find the thread of run_sync in every state of its end
         with nothing_left():

@@ -29,7 +29,11 @@ def in_loop_thread() -> bool:
 
 
 class LoopThread:
-    """One daemon thread that runs one loop until `close`."""
+    """One daemon thread that runs one loop until `close`.
+
+    Raises:
+        RuntimeError: Python is ending, and starts no thread any more (3.12 and newer, in functions of `atexit`).
+    """
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
@@ -37,7 +41,11 @@ class LoopThread:
         self._stopped = False
         self._ended: concurrent.futures.Future[None] = concurrent.futures.Future()
         self._thread = threading.Thread(target=self._main, name=name, daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError:
+            self._loop.close()
+            raise
 
     def _main(self) -> None:
         _here.is_one = True

@@ -135,6 +135,7 @@ class Workers:
 
         Raises:
             ConfigError: the caller runs in the thread behind `run_sync`, and would wait for its own end.
+            RuntimeError: the machine has no thread to spare, and the caller runs in an event loop.
         """
         thread = self._thread
         if thread is not None and thread.is_current:
@@ -143,7 +144,14 @@ class Workers:
                 "close was called by an asynchronous tool of a script that run_sync runs",
                 hint="await enclave.aclose() there",
             )
-        closer = LoopThread("ringfence-close")
+        try:
+            closer = LoopThread("ringfence-close")
+        except RuntimeError:  # Python is ending, and starts none: nobody else needs this one
+            if asyncio._get_running_loop() is not None:
+                closing.close()
+                raise
+            asyncio.run(closing)
+            return
         try:
             closer.call(closing)
         finally:
