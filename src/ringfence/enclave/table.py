@@ -112,6 +112,12 @@ def _decimal_text(value: decimal.Decimal) -> str:
     return _DECIMAL_TEXT(value)
 
 
+def _bytes_text(value: Any) -> str:
+    kind: Any = bytes if isinstance(value, bytes) else bytearray
+    plain = kind.__getitem__(value, slice(None))  # from Python 3.12 on a subclass can have a __buffer__ of its own
+    return base64.urlsafe_b64encode(plain).decode()
+
+
 _WRITERS: Final[tuple[tuple[type | tuple[type, ...], str, _Writer], ...]] = (
     (datetime.datetime, "datetime", _datetime_text),  # before date, which it is too
     (datetime.date, "date", _ISO_DATE),
@@ -119,7 +125,7 @@ _WRITERS: Final[tuple[tuple[type | tuple[type, ...], str, _Writer], ...]] = (
     (datetime.timedelta, "timedelta", _timedelta_text),
     (decimal.Decimal, "decimal", _decimal_text),
     (uuid.UUID, "uuid", _UUID_TEXT),
-    ((bytes, bytearray), "bytes", lambda value: base64.urlsafe_b64encode(value).decode()),
+    ((bytes, bytearray), "bytes", _bytes_text),
 )
 TYPES: Final = (datetime.date, datetime.time, datetime.timedelta, decimal.Decimal, uuid.UUID, bytes, bytearray)
 """Values of these have a kind, and so have those of their subclasses."""
