@@ -93,9 +93,10 @@ def test_what_cannot_run_names_the_line_and_the_fix(source: str, code: str, line
     assert (caught.value.code, caught.value.line, caught.value.fix) == (code, line, fix)
 
 
-def test_a_source_too_deep_for_the_compiler_is_rejected() -> None:
+@pytest.mark.parametrize("source", ["x = " + "+".join(["1"] * 100_000), "if 0: pass\n" + "elif 0: pass\n" * 2_000])
+def test_a_source_too_deep_for_what_follows_the_parser_is_rejected(source: str) -> None:
     with pytest.raises(Rejected) as caught:
-        compile_script(parse("x = " + "+".join(["1"] * 100_000)), compiler)
+        compile_script(parse(source), compiler)
     assert caught.value.code == "TOO_DEEP"
 
 

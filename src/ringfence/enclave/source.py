@@ -107,6 +107,13 @@ def compile_script(tree: ast.Module, compiler: Compiler, *, counted: Counted = "
     Raises:
         Rejected: Python's compiler refuses it, or it would need a meaning that a script does not have.
     """
+    try:
+        return _compiled(tree, compiler, counted)
+    except RecursionError:  # the parser can go deeper than what follows here
+        raise too_deep() from None
+
+
+def _compiled(tree: ast.Module, compiler: Compiler, counted: Counted) -> CodeType:
     body, flags = _without_future(tree.body)
     _return_trailing_value(body)
     _import_stars(body)
