@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 import ringfence as rf
-from tests.enclave.kit import Stage, answering, code, detail, echo, failing, never
+from tests.enclave.kit import Stage, code, detail, echo, failing, never
 from tests.requirements import requirement
 
 pytestmark = pytest.mark.slow
@@ -125,16 +125,19 @@ def test_a_coroutine_of_ones_own_that_nobody_awaits_is_found_before_it_runs(stag
 
 @requirement("dec.19")
 def test_calls_that_are_open_at_the_end_are_cancelled_and_recorded(stage: Stage) -> None:
-    cancelled = asyncio.Event()
+    reached, cancelled = asyncio.Event(), asyncio.Event()
 
     async def hang(args: Any) -> None:
+        reached.set()
         try:
             await never(args)
         finally:
             cancelled.set()
 
-    stage.tools["hang"] = hang
-    stage.tools["a"] = answering(1)
+    async def a(args: Any) -> None:
+        await reached.wait()
+
+    stage.tools.update(hang=hang, a=a)
     script = (
         "import asyncio\ntask = asyncio.create_task(call_tool('hang', {}))\nawait call_tool('a', {})\nreturn 'done'"
     )
