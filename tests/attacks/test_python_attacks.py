@@ -87,7 +87,7 @@ def trials(case: Case) -> list[Trial]:
         found.append(Trial(case, "check", codes, facts))
     for mode, keys in {"SECURE": ["secure"], "STRICT": ["strict", "secure"]}.items():
         if (key := next((key for key in keys if key in given), None)) is not None:
-            found.append(Trial(case, mode, [given[key]], UNRUN if given[key] == "VALIDATION_ERROR" else {}))
+            found.append(Trial(case, mode, as_list(given[key]), UNRUN if given[key] == "VALIDATION_ERROR" else {}))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Final
 
 import pytest
@@ -66,7 +67,9 @@ HARMLESS: Final = {
     "names",
     "constants",
     "backslashes",
-}
+} | ({"nested f-strings"} if sys.version_info >= (3, 12) else set[str]())
+FATAL: Final = {"comprehensions"} if sys.version_info >= (3, 12) else set[str]()
+"""What Python's own compiler dies of, in the jail, where no check stops it."""
 
 
 @pytest.mark.slow
@@ -76,7 +79,8 @@ def test_a_source_that_is_too_much_is_refused_before_it_is_read(mode: str, arena
     options = {"check": {}, "off": {"validate": False}, "STRICT": {"security_level": "STRICT"}}[mode]
     enclave = arena.enclave(timeout=10.0, memory_limit="256MB", **options)
     found = {name: code(arena.run(enclave.run(source))) for name, source in WRONG.items()}
-    assert {name: end for name, end in found.items() if end not in ENDS} == {}
+    fatal = FATAL if mode == "off" else set[str]()
+    assert {name: end for name, end in found.items() if end not in ENDS and name not in fatal} == {}
     early = [
         "nul",
         "half a character",

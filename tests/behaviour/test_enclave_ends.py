@@ -183,15 +183,15 @@ def test_a_traceback_holds_the_users_lines_and_names_only(stage: Stage) -> None:
     result = stage.script(script)
     assert result.error is not None
     assert (result.error.line, result.error.name, result.error.message) == (5, "LookupError", "gone")
+    lines = str(result.error.data["traceback"]).splitlines()
     assert (
-        result.error.data["traceback"]
+        "\n".join(line for line in lines if set(line) - set(" ~^"))  # how much is underlined differs between Pythons
         == dedent("""
         Traceback (most recent call last):
           File "script.py", line 7, in <module>
             outer()
           File "script.py", line 2, in outer
             return inner()
-                   ^^^^^^^
           File "script.py", line 5, in inner
             raise LookupError('gone')
         LookupError: gone

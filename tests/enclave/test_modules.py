@@ -121,7 +121,7 @@ MORE: list[tuple[str, Any]] = [
     ("from collections import Counter\nc = Counter('abb') - Counter('b')\n[c.total(), sorted(c.elements())]", [2, ["a", "b"]]),
     ("import csv, io\nout = io.StringIO()\nw = csv.DictWriter(out, ['a', 'b'])\nw.writeheader()\nw.writerow({'a': 1, 'b': 'x,y'})\n[row for row in csv.DictReader(io.StringIO(out.getvalue()))]", [{"a": "1", "b": "x,y"}]),
     ("import csv\n[csv.Sniffer().sniff('a;b\\n1;2').delimiter, csv.list_dialects()[:1]]", [";", ["excel"]]),
-    ("import json\ntry:\n    json.loads('[1,]')\nexcept json.JSONDecodeError as e:\n    return [e.lineno, e.colno, json.dumps({'b': 1, 'a': [1.5, None]}, indent=1, sort_keys=True)]", [1, 4, '{\n "a": [\n  1.5,\n  null\n ],\n "b": 1\n}']),
+    ("import json\ntry:\n    json.loads('[1 2]')\nexcept json.JSONDecodeError as e:\n    return [e.lineno, e.colno, json.dumps({'b': 1, 'a': [1.5, None]}, indent=1, sort_keys=True)]", [1, 4, '{\n "a": [\n  1.5,\n  null\n ],\n "b": 1\n}']),
     ("import json, decimal\nstr(json.loads('1.10', parse_float=decimal.Decimal))", "1.10"),
     ("from decimal import *\ngetcontext().prec = 6\nwith localcontext() as c:\n    c.prec = 3\n    x = Decimal(1) / 3\n[str(x), str(Decimal(1) / 7), str(Decimal('2.675').quantize(Decimal('0.01'), ROUND_HALF_UP)), f'{Decimal(1234567):,}']", ["0.333", "0.142857", "2.68", "1,234,567"]),
     ("import decimal\ntry:\n    decimal.Decimal('x')\nexcept decimal.InvalidOperation as e:\n    return type(e).__name__", "InvalidOperation"),
@@ -200,6 +200,7 @@ OPTIONAL = {
     *("doctest getopt py_compile".split()),  # for modules that are run as programs
     *("concurrent.futures.process pickle tracemalloc grp pwd".split()),  # of no use without processes and files
     *("xml.parsers xml.parsers.expat".split()),  # another name of pyexpat
+    "_suggestions",  # the C half of what traceback does itself as well
 }
 """What functions of the modules import and scripts do without."""
 
