@@ -268,6 +268,20 @@ def test_keys_that_make_no_sense_as_text_are_refused(value: object, reason: str)
     assert str(caught.value) == reason
 
 
+def test_numbered_keys_that_never_end_are_told_from_those_that_go_too_deep() -> None:
+    deep: dict[Any, Any] = {}
+    for _ in range(100_000):
+        deep = {1: deep}
+    circle: dict[Any, Any] = {1: {"a": []}}
+    circle[1]["a"].append(circle)
+    ends: list[tuple[str, bool]] = []
+    for value in (deep, circle):
+        with pytest.raises(NotData) as caught:
+            encode(value, any_keys=True)
+        ends.append((str(caught.value), caught.value.large))
+    assert ends == [("is nested too deeply", True), ("1.a[0]: contains itself", False)]
+
+
 def test_what_two_names_share_is_sent_twice_and_stays_the_script_s_own() -> None:
     row = {1: DAY}
     assert encode([row, row], any_keys=True).text == '[{"1":"2026-01-02"},{"1":"2026-01-02"}]'

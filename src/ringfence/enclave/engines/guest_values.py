@@ -224,16 +224,19 @@ def _with_text_keys(value: object) -> object:
     try:
         return _rekey(value, "", {})
     except RecursionError:
-        raise NotData("", "contains itself, or is nested too deeply") from None
+        raise NotData("", "is nested too deeply", large=True) from None
 
 
-def _rekey(item: Any, path: str, made: dict[int, Any]) -> Any:
-    """`made`: what was converted already, by identity, so that what is shared stays shared."""
+def _rekey(item: Any, path: str, made: dict[int, tuple[object, object] | None]) -> Any:
+    """`made`: what was converted already, by identity, so that what is shared stays shared; None while it is underway."""
     if item is None or _is(item, (str, int, float, *table.TYPES)):
         return item
     number = id(item)
     if number in made:
-        return made[number][1]
+        if (done := made[number]) is None:
+            raise NotData(path, "contains itself")
+        return done[1]
+    made[number] = None
     children: Any
     if _is(item, dict):
         children = {}
@@ -248,7 +251,7 @@ def _rekey(item: Any, path: str, made: dict[int, Any]) -> Any:
         try:
             children = _rekey(_convert(item), path, made)
         except _Refused:
-            return item  # the encoder will say so
+            children = item  # the encoder will say so
     made[number] = item, children  # the item too, so that its number stays its own
     return children
 
