@@ -92,9 +92,9 @@ class Channel:
 
     # in
 
-    def has_input(self) -> bool:
-        """Whether something can be read now."""
-        return bool(self._poll.poll(0))
+    def has_input(self, patience: float) -> bool:
+        """Whether something can be read within `patience` seconds."""
+        return bool(self._poll.poll(patience * 1000))
 
     def rehearse(self, payload: str) -> None:
         """Touch what sending and receiving needs, without sending."""

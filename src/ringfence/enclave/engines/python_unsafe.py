@@ -44,6 +44,8 @@ from ringfence.enclave.table import restore
 
 CHANNEL: Final = 3
 """Descriptor of the channel in every child (`sandbox.jail.child_unsafe`)."""
+PATIENCE: Final = 0.005
+"""Seconds for the script of a run that had no waiting child: a busy host sends it after the fork that it asked for."""
 TRACE_LIMIT: Final = 4000
 MESSAGE_LIMIT: Final = 4000
 RESERVE: Final = 2 << 20
@@ -114,7 +116,7 @@ def serve(fd: int) -> None:
     run = _run(fd)
     run.enter()
     channel = run.channel
-    if not channel.has_input():  # nobody is in a hurry
+    if not channel.has_input(PATIENCE):  # nobody is in a hurry
         run.rehearse()
     request: list[dict[str, Any]] = []
     channel.on_frame = request.append
