@@ -416,19 +416,25 @@ def test_the_keys_of_a_result_become_text(stage: Stage, keys: str, texts: list[s
 @pytest.mark.parametrize(
     "value",
     ["lambda: 1", "int", "open", "(n for n in [1])", "object()", "iter([])", "asyncio.Event()", "re.compile('a')", "inputs.get",
-     "float('inf')", "{(1, 2): 3}", "{1: 2, '1': 3}", "{float('nan'): 1}", "{b'x': 1}", "{1: a_cycle}", "{1: a_deep_one}", "[float('nan')]", "'\\ud800'", "{'\\udc80': 1}", "sys", "ToolError",
+     "float('inf')", "{(1, 2): 3}", "{1: 2, '1': 3}", "{float('nan'): 1}", "{b'x': 1}", "{1: a_cycle}", "[float('nan')]", "'\\ud800'", "{'\\udc80': 1}", "sys", "ToolError",
      "call_tool", "1j", "Ellipsis", "memoryview(b'x')", "decimal.Decimal('NaN')", "a_cycle"],
 )  # fmt: skip
 def test_what_is_not_data_does_not_leave(stage: Stage, value: str) -> None:
     result = stage.script(
-        "import asyncio, decimal, re, sys\na_cycle = []\na_cycle.append({'x': a_cycle})\na_deep_one = []\n"
-        "for _ in range(5000): a_deep_one = [a_deep_one]\n"
+        "import asyncio, decimal, re, sys\na_cycle = []\na_cycle.append({'x': a_cycle})\n"
         f"return {{'rows': [1, {value}]}}"
     )
     assert result.error is not None
     assert (result.error.code, result.error.name) == ("RUNTIME_ERROR", "ResultError")
     assert re.match(r"the result('s rows(\[1\])?.*)?: ", result.error.message)
     assert result.value is None
+
+
+@pytest.mark.parametrize("value", ["deep", "{'a': deep}", "{1: deep}", "[{None: deep}]"])
+def test_what_is_too_deep_does_not_leave_whatever_its_keys(stage: Stage, value: str) -> None:
+    result = stage.script(f"deep = []\nfor _ in range(5000): deep = [deep]\nreturn {value}")
+    assert result.error is not None
+    assert (result.error.code, result.error.name) == ("SERIALIZATION_LIMIT_EXCEEDED", None)
 
 
 def test_shared_structure_is_copied(stage: Stage) -> None:
