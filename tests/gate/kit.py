@@ -54,6 +54,22 @@ def gate(*tools: Tool[..., Any], **options: Any) -> Gate:
     return Gate(Toolset(tools), **options)
 
 
+class Watch:
+    """Hears how long a decision is waited for, and when the tool begins."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def approval_began(self) -> None:
+        self.heard.append("began")
+
+    def approval_ended(self) -> None:
+        self.heard.append("ended")
+
+    def tool_began(self) -> None:
+        self.heard.append("tool")
+
+
 class Trace:
     """Every event of a gate."""
 

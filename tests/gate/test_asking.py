@@ -36,26 +36,10 @@ from ringfence.ports import (
     Signal,
     Unfinished,
 )
-from tests.gate.kit import Amount, pay, run, tool
+from tests.gate.kit import Amount, Watch, pay, run, tool
 from tests.gate.questions import never_awaited
 
 DATA = b'{"cents":5}'
-
-
-class Watch:
-    """Hears how long a decision is waited for."""
-
-    def __init__(self) -> None:
-        self.heard: list[str] = []
-
-    def approval_began(self) -> None:
-        self.heard.append("began")
-
-    def approval_ended(self) -> None:
-        self.heard.append("ended")
-
-    def tool_began(self) -> None:
-        self.heard.append("tool")
 
 
 class Asked:

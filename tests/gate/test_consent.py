@@ -16,6 +16,7 @@ from ringfence.limits import ValueBudget
 from ringfence.ports import Answer, ApprovalRequest, Origin, Position
 from ringfence.threads import DaemonThreads
 from tests.enclave.kit import run
+from tests.gate.kit import Watch
 
 ORIGIN = Origin(
     session_id="s", principal="ada", run_id="r_1", position=Position(line=3, site="3:1", task="0", sequence=0)
@@ -42,20 +43,6 @@ class Unreadable(dict[str, Any]):
         raise SystemExit
 
     items = keys = values = __iter__
-
-
-class Watch:
-    def __init__(self) -> None:
-        self.heard: list[str] = []
-
-    def approval_began(self) -> None:
-        self.heard.append("began")
-
-    def approval_ended(self) -> None:
-        self.heard.append("ended")
-
-    def tool_began(self) -> None:
-        self.heard.append("tool")
 
 
 def asked(

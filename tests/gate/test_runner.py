@@ -22,7 +22,7 @@ from ringfence.ports import ApprovalRequest, Origin, Position
 from ringfence.sandbox.local_unsafe import local
 from ringfence.testing import FakeClock
 from ringfence.values import digest
-from tests.gate.kit import ARGS, ORIGIN, Amount, Trace, failing, gate, outcome_of, pay, run, tool, verdict, yes
+from tests.gate.kit import ARGS, ORIGIN, Amount, Trace, Watch, failing, gate, outcome_of, pay, run, tool, verdict, yes
 
 
 def recorder(asked: list[object]) -> Callable[[ApprovalRequest], bool]:
@@ -257,20 +257,6 @@ def test_approval_time_is_not_the_tools() -> None:
 
     outcome, _ = outcome_of(tool(pay, approval="human", timeout=0.02), approve=approve)
     assert verdict(outcome) == ("succeeded", None, 1)
-
-
-class Watch:
-    def __init__(self) -> None:
-        self.heard: list[str] = []
-
-    def approval_began(self) -> None:
-        self.heard.append("began")
-
-    def approval_ended(self) -> None:
-        self.heard.append("ended")
-
-    def tool_began(self) -> None:
-        self.heard.append("tool")
 
 
 @pytest.mark.parametrize(

@@ -202,18 +202,23 @@ _members, _set_members = _take(_Members, "members")
 _name, _set_name = _take(_Members, "name")
 
 
+def _member(owner: _Members, name: str, what: str) -> Any:
+    """One of the members; `what` is the word for them where there is none of that name."""
+    members: Mapping[str, object] = _members(owner)
+    try:
+        return members[name]
+    except KeyError:
+        own: str = _name(owner)
+        raise AttributeError(f"{own} has no {what} {name!r}{_suggestion(name, members, own)}") from None
+
+
 class Namespace(_Members):
     """Tools under one name. Going through it gives the names of its methods, in the order of the configuration."""
 
     __slots__ = ()
 
     def __getattribute__(self, name: str) -> Any:
-        members: Mapping[str, object] = _members(self)
-        try:
-            return members[name]
-        except KeyError:
-            own: str = _name(self)
-            raise AttributeError(f"{own} has no tool {name!r}{_suggestion(name, members, own)}") from None
+        return _member(self, name, "tool")
 
     def __iter__(self) -> Iterator[str]:
         return iter(list(_members(self)))
@@ -236,12 +241,7 @@ class HostObject(_Members):
     __slots__ = ()
 
     def __getattribute__(self, name: str) -> Any:
-        members: Mapping[str, object] = _members(self)
-        try:
-            return members[name]
-        except KeyError:
-            own: str = _name(self)
-            raise AttributeError(f"{own} has no attribute {name!r}{_suggestion(name, members, own)}") from None
+        return _member(self, name, "attribute")
 
     def __repr__(self) -> str:
         return f"<global {_name(self)}: {', '.join(_members(self))}>"
