@@ -44,7 +44,7 @@ WRONG: dict[str, list[Any]] = {
     "screening": [5, True, False, [], {"x": 1}],
     "double_vm": [5, True, {"x": 1}],
     "globals": [5, "x", [("a", 1)]],
-    "language": ["perl", "Python", "", 5, ["python"], "javascript"],
+    "language": ["perl", "Python", "", 5, ["python"], "ruby"],
     "tool_handler": [5, "handler", [], {}],
 }
 

@@ -14,18 +14,18 @@ from typing import Any
 import pytest
 
 import ringfence as rf
-from ringfence.enclave.supplies import installed, supplies
+from ringfence.enclave.supplies import engine, installed
 
 
 def test_without_packages_a_jail_gets_time_zones_only() -> None:
-    given = supplies(())
+    given = engine("python", ()).supplies()
     assert (given["names"], given["folders"]) == ((), ())
     assert Path(given["zones"], "zones").is_file()
     assert Path(given["zones"]) == Path(str(distribution("tzdata").locate_file("tzdata")))
 
 
 def test_packages_are_looked_for_where_this_python_looks_but_not_in_its_standard_library() -> None:
-    given = supplies(("numpy",))
+    given = engine("python", ("numpy",)).supplies()
     assert given["names"] == ("numpy",)
     assert sysconfig.get_path("purelib") in given["folders"]
     assert not {sysconfig.get_path("stdlib"), os.path.dirname(os.__file__)} & set(given["folders"])
@@ -48,7 +48,7 @@ def test_a_package_that_is_installed_by_a_finder_of_its_own_is_found_too(
             return spec
 
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder])
-    assert str(package.parent) in supplies(installed(("linked",)))["folders"]
+    assert str(package.parent) in engine("python", ("linked",)).supplies()["folders"]
 
 
 @pytest.mark.parametrize("name", ["no_such_module", "no_such_package.part"])
@@ -83,3 +83,27 @@ def test_looking_for_a_package_does_not_import_it() -> None:
     before = set(sys.modules)
     assert installed(("wsgiref.util", "xmlrpc")) == ("wsgiref.util", "xmlrpc")
     assert not {"wsgiref", "xmlrpc"} & (set(sys.modules) - before)
+
+
+def test_a_javascript_jail_gets_three_compiled_modules() -> None:
+    given = engine("javascript", ()).supplies()
+    assert list(given) == ["engine", "parser", "grammar"]
+    assert all(Path(path).is_file() and path.endswith(".so") for path in given.values())
+
+
+def test_a_javascript_enclave_preloads_nothing() -> None:
+    with pytest.raises(rf.ConfigError) as caught:
+        rf.Enclave(language="javascript", preload=["numpy"])
+    assert caught.value.message == "preload: modules are Python's, and JavaScript scripts have none"
+
+
+def test_an_engine_that_is_not_installed_is_named_with_the_command_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "_quickjs", None)
+    with pytest.raises(rf.ConfigError) as caught:
+        rf.Enclave(language="javascript")
+    assert (caught.value.message, caught.value.hint) == (
+        "language: JavaScript needs the module '_quickjs', which is not here",
+        "pip install quickjs-ng",
+    )

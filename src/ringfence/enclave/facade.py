@@ -31,6 +31,7 @@ from ringfence.enclave.options import EnclaveConfig, EnclaveOptions, parse
 from ringfence.enclave.reports import CheckReport
 from ringfence.enclave.results import RunResult, never_started, without_traces
 from ringfence.enclave.session import ScriptSession
+from ringfence.enclave.supplies import engine
 from ringfence.enclave.workers import Workers
 from ringfence.errors import ConfigError, Refusal
 from ringfence.events import Event, EventType
@@ -45,7 +46,6 @@ from ringfence.sandbox.jail.plan import GuestLimits, JailPlan, Unenforceable, pl
 from ringfence.sandbox.jail.probe_unsafe import probe
 from ringfence.threads import DaemonThreads
 
-ENGINES: Final = MappingProxyType({"python": "ringfence.enclave.engines.python_unsafe:prepare,serve"})
 _log: Final = logging.getLogger("ringfence")
 
 
@@ -127,10 +127,9 @@ class Enclave:
         self._functions = GlobalFunctions(self._globals.functions, self._limits.value)
         self._workers = Workers(
             _jail_plan(self._limits),
-            ENGINES[self._config.language],
+            engine(self._config.language, self._config.preload),
             frame_limit=protocol.frame_limit(self._limits),
             waiting=self._config.waiting,
-            preload=self._config.preload,
         )
         self._freed = False
         self._finalizer = weakref.finalize(self, self._workers.close_nowait)
@@ -150,7 +149,7 @@ class Enclave:
         """Run one script. Never raises for anything that the script does.
 
         Args:
-            source: Python, with `await`, `return` and a trailing expression at its top level.
+            source: in the enclave's language, with `await`, `return` and a trailing expression at its top level.
             inputs: what the script finds as `inputs`: an object of values of the value table.
             tool_handler: answers the calls of this run instead of the enclave's own handler.
             session_id: the conversation; a fresh one by default. It is not an identity.

@@ -34,7 +34,7 @@ from ringfence.limits import (
 from ringfence.policy import screening
 from ringfence.policy.screening import Screening
 
-LANGUAGES: Final = ("python",)
+LANGUAGES: Final = ("python", "javascript")
 LEAST_MEMORY: Final = 16 * MIB
 MOST_MEMORY: Final = 1 << 46
 """Bytes of address space that a process of any machine can have."""
@@ -53,7 +53,7 @@ class EnclaveOptions(TypedDict, total=False):
     """Options of `Enclave`, `run_agent_script` and `Boundary.run_script`. None, where it is allowed, is the default."""
 
     language: str | None
-    """`"python"`."""
+    """What scripts are written in: `"python"`, which is the default, or `"javascript"`."""
     security_level: SecurityLevel | None
     """Gives the options below their defaults (enclave catalogue 1.G); `"STANDARD"`."""
     timeout: float | None
@@ -205,6 +205,7 @@ def parse(given: EnclaveOptions) -> EnclaveConfig:
     reserved = _names_of(options.get("globals"))
     return replace(
         config,
+        language=language,
         tool_namespaces=namespaces.parse(options.get("tool_namespaces"), reserved=reserved),
         allow_functions_in_globals=_flag(
             options, "allow_functions_in_globals", default=defaults.allow_functions_in_globals

@@ -11,7 +11,7 @@ from collections import deque
 from typing import Final
 
 from ringfence.enclave.channel import Channel, Resident
-from ringfence.enclave.supplies import supplies
+from ringfence.enclave.supplies import Engine
 from ringfence.errors import ConfigError, SandboxFault
 from ringfence.sandbox.jail.plan import JailPlan
 from ringfence.sandbox.jail.supervise import Zygote
@@ -27,11 +27,8 @@ REFILL_DELAY: Final = 0.01
 class Pool:
     """Waiting children of one zygote. All methods belong to the event loop that made it."""
 
-    def __init__(
-        self, plan: JailPlan, engine: str, *, frame_limit: int, waiting: int, preload: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, plan: JailPlan, engine: Engine, *, frame_limit: int, waiting: int) -> None:
         self._plan = plan
-        self._preload = preload
         self._engine = engine
         self._resident = Resident()
         self._frame_limit = frame_limit
@@ -76,7 +73,7 @@ class Pool:
             if self._zygote is None or not self._zygote.alive:
                 if self._zygote is not None:
                     await self._zygote.aclose()
-                zygote = await Zygote.start(self._plan, self._engine, supplies=supplies(self._preload))
+                zygote = await Zygote.start(self._plan, self._engine.entry, supplies=self._engine.supplies())
                 if self._is_over():  # meanwhile, by somebody who could not see this one
                     zygote.close_nowait()
                     raise _closed()

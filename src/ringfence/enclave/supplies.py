@@ -1,7 +1,8 @@
-"""What a guest brings into its jail besides the standard library: packages that were asked for, and time zones.
+"""Which engine runs a language, and what it brings into its jail besides the standard library.
 
-Looks where this Python finds modules and says what is where; imports none of it. The engine (`guest_modules`) loads it
-before its jail closes. `workers` asks it when an enclave is made, `pool` when a jail starts.
+For Python these are packages that were asked for, and time zones; for JavaScript the engine itself and the parser, as
+compiled modules. Looks where this Python finds modules and says what is where; imports none of it. The engine loads it
+before its jail closes. `facade` asks it when an enclave is made, `pool` when a jail starts.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import importlib.util
 import os
 import sys
 import sysconfig
-from collections.abc import Iterable
-from importlib.machinery import ModuleSpec
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any, Final
 
 import tzdata
@@ -21,10 +24,66 @@ from ringfence.errors import ConfigError
 _STANDARD: Final = frozenset(os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))
 
 
-def supplies(preload: tuple[str, ...]) -> dict[str, Any]:
+_COMPILED: Final = {
+    "engine": "_quickjs",
+    "parser": "tree_sitter._binding",
+    "grammar": "tree_sitter_javascript._binding",
+}
+"""What the JavaScript engine is told of, to the compiled module it is. The public package `quickjs` starts a thread."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """What runs scripts inside a jail."""
+
+    entry: str
+    """`module:prepare,serve` of ours."""
+    supplies: Callable[[], dict[str, Any]]
+    """Looks up the keyword arguments of `prepare`, at the start of each jail."""
+
+
+def engine(language: str, preload: tuple[str, ...]) -> Engine:
+    """The engine of one of `options.LANGUAGES`.
+
+    Raises:
+        ConfigError: a module to preload that is not installed, or not for scripts; or the JavaScript engine is missing.
+    """
+    if language == "python":
+        supplies = partial(_python, installed(preload))
+        return Engine(entry="ringfence.enclave.engines.python_unsafe:prepare,serve", supplies=supplies)
+    if preload:
+        raise ConfigError("preload: modules are Python's, and JavaScript scripts have none", hint="call a tool instead")
+    _javascript()  # now, and not with the first run
+    return Engine(entry="ringfence.enclave.engines.javascript_unsafe:prepare,serve", supplies=_javascript)
+
+
+def _python(preload: tuple[str, ...]) -> dict[str, Any]:
     """Keyword arguments of `guest_modules.preload`. The time zones are those of a package, and so of one version."""
     zones = os.path.dirname(os.path.abspath(tzdata.__file__))
     return {"names": preload, "folders": _folders(preload), "zones": zones}
+
+
+def _javascript() -> dict[str, Any]:
+    """Files of the compiled modules."""
+    found: dict[str, Any] = {}
+    for what, name in _COMPILED.items():
+        spec = _find_part(name)
+        if spec is None or not spec.origin:
+            package = {"engine": "quickjs-ng", "parser": "tree-sitter", "grammar": "tree-sitter-javascript"}[what]
+            raise ConfigError(
+                f"language: JavaScript needs the module {name!r}, which is not here", hint=f"pip install {package}"
+            )
+        found[what] = os.path.abspath(spec.origin)
+    return found
+
+
+def _find_part(name: str) -> ModuleSpec | None:
+    """Where a module of a package is, without importing either."""
+    top, _, part = name.partition(".")
+    spec = _find(top)
+    if spec is None or not part:
+        return spec
+    return PathFinder.find_spec(name, spec.submodule_search_locations)
 
 
 def _folders(preload: tuple[str, ...]) -> tuple[str, ...]:

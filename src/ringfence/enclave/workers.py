@@ -18,7 +18,7 @@ from typing import Any, Final
 from ringfence.enclave.flights import Flights
 from ringfence.enclave.loops import LoopThread, in_loop_thread
 from ringfence.enclave.pool import Pool
-from ringfence.enclave.supplies import installed
+from ringfence.enclave.supplies import Engine
 from ringfence.errors import ConfigError
 from ringfence.sandbox.jail.plan import JailPlan
 
@@ -29,11 +29,8 @@ CLOSE_PATIENCE: Final = 10.0
 class Workers:
     """Pools by event loop. Thread-safe: several loops may use one enclave."""
 
-    def __init__(
-        self, plan: JailPlan, engine: str, *, frame_limit: int, waiting: int, preload: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, plan: JailPlan, engine: Engine, *, frame_limit: int, waiting: int) -> None:
         self._plan = plan
-        self._preload = installed(preload)
         self._engine = engine
         self._frame_limit = frame_limit
         self._waiting = waiting
@@ -74,7 +71,6 @@ class Workers:
                     self._engine,
                     frame_limit=self._frame_limit,
                     waiting=self._waiting,
-                    preload=self._preload,
                 )
                 self._pools[loop] = pool
             return pool
