@@ -126,6 +126,8 @@ def test_the_run_frame_carries_what_replay_will_need() -> None:
         "max_iterations": 0,
         "counted": "none",
         "traces": True,
+        "memory": 0,
+        "max_output": 0,
         "keep_variables": False,
         "inputs_tags": None,
         "variables_tags": None,

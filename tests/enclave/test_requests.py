@@ -14,7 +14,7 @@ from ringfence.enclave import globals as globals_
 from ringfence.enclave.options import EnclaveOptions, parse
 from ringfence.enclave.protocol import RunRequest
 from ringfence.enclave.requests import Given, namespaces_of, refusal, request
-from ringfence.limits import RunLimits
+from ringfence.limits import MIB, RunLimits
 
 NOW = 1_700_000_000_000_000_000
 CHANCE = "0123456789abcdef" * 3
@@ -47,6 +47,8 @@ def test_a_request_says_everything() -> None:
         max_iterations=10_000,
         counted="bounded",
         traces=True,
+        memory=256 * MIB,
+        max_output=MIB,
         taken=frozenset({"call_tool", "inputs", "ToolError", "GlobalFunctionError", "mail", "context"}),
     )
 

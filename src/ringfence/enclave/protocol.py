@@ -281,6 +281,10 @@ class RunRequest:
     """Which loops count their turns (`enclave.source`)."""
     traces: bool = True
     """Whether a failure carries the traceback of the script's frames."""
+    memory: int = 0
+    """Bytes that the script may use, for an engine that counts them itself."""
+    max_output: int = 0
+    """Bytes that the script may print."""
 
 
 def run_frame(request: RunRequest, budget: ValueBudget) -> bytes:
@@ -303,6 +307,8 @@ def run_frame(request: RunRequest, budget: ValueBudget) -> bytes:
         "max_iterations": request.max_iterations,
         "counted": request.counted,
         "traces": request.traces,
+        "memory": request.memory,
+        "max_output": request.max_output,
         "keep_variables": request.keep_variables,
         "inputs_tags": request.inputs_tags,
         "variables_tags": request.variables_tags,

@@ -86,6 +86,8 @@ def request(
         max_iterations=config.max_iterations or 0,
         counted="none" if config.max_iterations is None else "all" if config.count_endless_loops else "bounded",
         traces=not config.sanitize_stack_traces,
+        memory=config.memory_limit,
+        max_output=config.max_output,
     )
 
 

@@ -117,10 +117,14 @@ class Channel:
             if len(buffer) - at - 4 < size:
                 break
             at += 4 + size
-            frame, _ = _scan(buffer[at - size : at].decode(), 0)
-            self.on_frame(frame)
+            self.hear(buffer[at - size : at])
         if at:
             del buffer[:at]
+
+    def hear(self, payload: bytes | bytearray) -> None:
+        """One complete frame."""
+        frame, _ = _scan(payload.decode(), 0)
+        self.on_frame(frame)
 
 
 def _unexpected(_: dict[str, Any]) -> None:
