@@ -155,7 +155,10 @@ const FORMS = {
     form.base = functionText(value, owner);
   },
   Error(form, value, owner, view) {
-    form.base = errorText(view, value, owner, form);
+    form.base = errorText(view, value, form, headOfError(value, owner));
+  },
+  DOMException(form, value, owner, view) {
+    form.base = errorText(view, value, form, headOf(domExceptionName(value), domExceptionMessage(value)));
   },
   Date(form, value, owner) {
     const time = dateGetTime(value);
@@ -345,8 +348,7 @@ function bytesText(buffer) {
 
 // Name, message and the script's own frames; in brackets where there are none. Members whose text this has already
 // said are dropped, those that hold other errors added.
-function errorText(view, error, owner, form) {
-  const said = headOfError(error, owner);
+function errorText(view, error, form, said) {
   const frames = framesOfError(error);
   const hasHead = frames !== "" && stringStartsWith(frames, said);
   const text = hasHead ? frames : frames === "" ? said : arrayJoin([said, "\n", frames], "");
@@ -374,8 +376,11 @@ function headOfError(error, owner) {
   let name = dataOf(error, "name");
   if (typeof name !== "string" || (name === "Error" && owner !== null)) name = owner ?? "Error";
   const message = dataOf(error, "message");
-  const text = typeof message === "string" ? stringSlice(message, 0, MAX_STRING) : "";
-  return text === "" ? name : arrayJoin([name, ": ", text], "");
+  return headOf(name, typeof message === "string" ? message : "");
+}
+
+function headOf(name, message) {
+  return message === "" ? name : arrayJoin([name, ": ", stringSlice(message, 0, MAX_STRING)], "");
 }
 
 function framesOfError(error) {

@@ -11,6 +11,7 @@ const MAX_LISTED = 1000; // longer lists: other members than items are not looke
 // What a prototype makes of objects below it, if they are what it says (`BRANDS`)
 const KINDS = new MapC([
   [ErrorC.prototype, "Error"],
+  [DOMExceptionC.prototype, "DOMException"],
   [MapC.prototype, "Map"],
   [SetC.prototype, "Set"],
   [DateC.prototype, "Date"],
@@ -45,6 +46,7 @@ const BRANDS = {
   Symbol: symbolValueOf,
   BigInt: bigIntValueOf,
   Error: (value) => demand(isError(value)),
+  DOMException: domExceptionName,
   TypedArray: (value) => demand(typedArrayTag(value) !== undefined),
   Promise: (value) => demand(objectToString(value) === "[object Promise]"),
 };
