@@ -23,40 +23,52 @@ const UNKNOWN_ORDER_OPTIONS = ["ignorePunctuation"];
 
 function compareTexts(first, second, sensitivity, isNumeric) {
   if (first === second) return 0;
-  const isPlain = regExpExec(ASCII_TEXT, first) !== null && regExpExec(ASCII_TEXT, second) !== null;
-  return isPlain
-    ? comparePlain(first, second, sensitivity === "case" || sensitivity === "variant", isNumeric)
-    : compareElements(elementsOf(first), elementsOf(second), sensitivity, isNumeric);
+  const order = comparePlain(first, second, sensitivity === "case" || sensitivity === "variant", isNumeric);
+  return order ?? compareElements(elementsOf(first), elementsOf(second), sensitivity, isNumeric);
 }
 
-// ASCII: without making anything, since sorting compares often
+// ASCII: without making anything, since sorting compares often. Null: one of the texts is not, where it would count.
 function comparePlain(first, second, byCase, isNumeric) {
+  const size = first.length;
+  const otherSize = second.length;
   let byCapital = 0;
   let i = 0;
   let j = 0;
-  for (;;) {
-    while (i < first.length && WEIGHTS[stringCharCodeAt(first, i)] === 0) i++;
-    while (j < second.length && WEIGHTS[stringCharCodeAt(second, j)] === 0) j++;
-    if (i >= first.length || j >= second.length) break;
+  while (i < size && j < otherSize) {
     const code = stringCharCodeAt(first, i);
     const other = stringCharCodeAt(second, j);
+    if (code > 127 || other > 127) return null;
     const weight = WEIGHTS[code];
-    if (isNumeric && isDigit(weight) && isDigit(WEIGHTS[other])) {
+    const otherWeight = WEIGHTS[other];
+    if (weight === 0) i++;
+    else if (otherWeight === 0) j++;
+    else if (isNumeric && isDigit(weight) && isDigit(otherWeight)) {
       const end = digitsEnd(first, i);
       const otherEnd = digitsEnd(second, j);
       const order = compareNumbers(stringSlice(first, i, end), stringSlice(second, j, otherEnd));
       if (order !== 0) return order;
       i = end;
       j = otherEnd;
-      continue;
+    } else {
+      if (weight !== otherWeight) return weight < otherWeight ? -1 : 1;
+      if (byCapital === 0 && code !== other) byCapital = code > other ? -1 : 1; // capitals have the smaller codes
+      i++;
+      j++;
     }
-    if (weight !== WEIGHTS[other]) return weight < WEIGHTS[other] ? -1 : 1;
-    if (byCapital === 0 && code !== other) byCapital = code > other ? -1 : 1; // capitals have the smaller codes
-    i++;
-    j++;
   }
-  if (i < first.length || j < second.length) return i < first.length ? 1 : -1;
-  return byCase ? byCapital : 0;
+  if (!isAscii(first, i) || !isAscii(second, j)) return null;
+  return restOrder(first, i, 1) || restOrder(second, j, -1) || (byCase ? byCapital : 0);
+}
+
+// a text that goes on where the other has ended comes second
+function restOrder(text, from, order) {
+  for (let i = from; i < text.length; i++) if (WEIGHTS[stringCharCodeAt(text, i)] !== 0) return order;
+  return 0;
+}
+
+function isAscii(text, from) {
+  for (let i = from; i < text.length; i++) if (stringCharCodeAt(text, i) > 127) return false;
+  return true;
 }
 
 function isDigit(weight) {

@@ -54,7 +54,7 @@ const ASCII_TEXT = /^[\0-\x7f]*$/;
 
 // bytes of UTF-8; a lone surrogate becomes U+FFFD, which has three
 function byteLength(text) {
-  if (regExpExec(ASCII_TEXT, text) !== null) return text.length;
+  if (regExpMatch(ASCII_TEXT, text) !== null) return text.length;
   let size = 0;
   for (let i = 0; i < text.length; i++) {
     const code = stringCodePointAt(text, i);

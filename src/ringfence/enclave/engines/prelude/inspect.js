@@ -324,7 +324,7 @@ function functionText(value, owner) {
   const source = stringSlice(functionToString(value), 0, 6);
   const own = dataOf(value, "name");
   const name = typeof own === "string" && own !== "" ? own : null;
-  if (regExpExec(CLASS_SOURCE, source) !== null) {
+  if (regExpMatch(CLASS_SOURCE, source) !== null) {
     const above = getPrototypeOf(value);
     const parent = typeof above === "function" ? dataOf(above, "name") : null;
     const tail = typeof parent === "string" && parent !== "" ? ` extends ${parent}` : "";

@@ -145,5 +145,5 @@ function sizeOf(value, kind) {
 const INDEX = /^(?:0|[1-9][0-9]{0,9})$/;
 
 function isIndex(key) {
-  return regExpExec(INDEX, key) !== null && +key < 4294967295;
+  return regExpMatch(INDEX, key) !== null && +key < 4294967295;
 }

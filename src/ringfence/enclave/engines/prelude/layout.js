@@ -18,7 +18,7 @@ function quoted(text) {
     if (!stringIncludes(text, '"')) quote = '"';
     else if (!stringIncludes(text, "`") && !stringIncludes(text, "${")) quote = "`";
   }
-  if (regExpExec(PLAIN_TEXT, text) !== null) return arrayJoin([quote, text, quote], "");
+  if (regExpMatch(PLAIN_TEXT, text) !== null) return arrayJoin([quote, text, quote], "");
   const parts = [quote];
   let from = 0;
   for (let i = 0; i < text.length; i++) {
@@ -54,7 +54,7 @@ const PLAIN_NAME = /^[a-zA-Z_][a-zA-Z_0-9]*$/;
 function memberName(key, isEnumerable) {
   if (typeof key === "symbol") return `[${symbolText(key)}]`;
   if (!isEnumerable) return `[${key}]`;
-  return regExpExec(PLAIN_NAME, key) !== null ? key : quoted(key);
+  return regExpMatch(PLAIN_NAME, key) !== null ? key : quoted(key);
 }
 
 function symbolText(symbol) {
@@ -67,7 +67,7 @@ function spaces(count) {
 
 // columns of a terminal that a text takes: two for wide East Asian characters and emoji, none for marks
 function widthOf(text) {
-  if (regExpExec(NARROW_TEXT, text) !== null) return text.length;
+  if (regExpMatch(NARROW_TEXT, text) !== null) return text.length;
   let width = 0;
   for (let i = 0; i < text.length; i++) {
     const code = stringCodePointAt(text, i);

@@ -102,7 +102,7 @@ function numberStyle(options) {
   refuseOptions(options, UNKNOWN_NUMBER_OPTIONS);
   const style = { __proto__: null, kind: choice(options, "style", ["decimal", "percent", "currency"], "decimal") };
   const currency = options.currency === undefined ? undefined : stringToUpperCase(`${options.currency}`);
-  if (currency !== undefined && regExpExec(CURRENCY_CODE, currency) === null) {
+  if (currency !== undefined && regExpMatch(CURRENCY_CODE, currency) === null) {
     throw new RangeErrorC(`Invalid currency code : ${currency}`);
   }
   if (style.kind === "currency" && currency === undefined) {
@@ -253,7 +253,7 @@ function affixed(body, style) {
   const { currency, display } = style;
   let sign = display === "code" ? undefined : CURRENCY_SIGNS[currency];
   if (display === "narrowSymbol") sign = NARROW_SIGNS[currency] ?? sign;
-  return arrayJoin(sign === undefined || regExpExec(LETTERS_LAST, sign) ? [sign ?? currency, NO_BREAK, body] : [sign, body], "");
+  return arrayJoin(sign === undefined || regExpMatch(LETTERS_LAST, sign) ? [sign ?? currency, NO_BREAK, body] : [sign, body], "");
 }
 
 const LETTERS_LAST = /[a-zč]$/i;
