@@ -1,0 +1,216 @@
+// One run: what the host gives, the script's start, what leaves for the host, and how it ends.
+//
+// The driver calls `begin`, `start`, then in turn `drain` and `hear` until `drain` says that the run has ended. The
+// first end wins: what a script does afterwards is not heard of. Knows the run frame of `enclave.protocol`.
+
+const MAX_TEXT = 4000;
+const MAX_NAME_OF_ERROR = 128;
+const MAX_LOOP_FACTOR = 100; // turns in all, to those of one loop (enclave catalogue, H3; `limits.TOTAL_ITERATIONS`)
+const MOST_UNKEPT = 500;
+
+let config = null;
+let end = null; // the last frame
+let thunks = null; // name to a function that says its value, for session variables
+let turns = 0; // that counted loops have left
+
+// `text`: the run frame; `send`: the driver's function for synchronous functions of `globals`, or null
+function begin(text, send) {
+  config = parseAnswer(text);
+  exchange = send;
+  bounds = limitsOf(config.max_value, config.max_depth);
+  turns = config.max_iterations * MAX_LOOP_FACTOR;
+  beginWorld({ clock: config.clock, frozen: config.frozen, seed: config.seed });
+  beginConsole({ maxOutput: config.max_output });
+  if (config.rules === "STRICT" || config.rules === "SECURE") {
+    lockDynamicCode((what) => finish("violation", "ScriptViolation", violation(what), lineNow()));
+  }
+  install();
+}
+
+function limitsOf(size, depth) {
+  return { __proto__: null, size, nodes: config.max_nodes, depth, members: config.max_members, anyKeys: false };
+}
+
+function install() {
+  give("callTool", freeze(callTool));
+  give("parallel", parallel);
+  give("console", consoleObject);
+  give("ToolError", ToolError);
+  give("GlobalFunctionError", GlobalFunctionError);
+  give("inputs", given("inputs"));
+  const spaces = keys(config.namespaces);
+  for (let i = 0; i < spaces.length; i++) give(spaces[i], namespace(config.namespaces[spaces[i]]));
+  const names = keys(config.globals);
+  for (let i = 0; i < names.length; i++) give(names[i], built(config.globals[names[i]]));
+}
+
+function give(name, value) {
+  defineProperty(globalThis, name, { __proto__: null, value, writable: false, enumerable: false, configurable: false });
+}
+
+function given(what) {
+  const tags = config[`${what}_tags`];
+  return tags ? decode(config[what], tags) : config[what];
+}
+
+// `make`: the script (`agentscript.rewrite`), which is told what it may use of ours, then its session variables
+function start(make, names) {
+  try {
+    const variables = given("variables");
+    const values = [];
+    const list = parse(names);
+    for (let i = 0; i < list.length; i++) values[i] = variables[list[i]];
+    apply(promiseThen, apply(apply(make, undefined, [hidden, ...values]), undefined, []), [succeed, fail]);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+// Frames for the driver, one a line; before them the number of calls that wait, or what says that the run is over.
+function drain() {
+  if (end === null && outstanding === 0) {
+    finish("deadlock", "Deadlock", "the script waits for something that can never happen", undefined);
+  }
+  flushOutput();
+  const head = end === null ? `${outstanding}` : "end";
+  if (end !== null) outbox[outbox.length] = end;
+  const frames = takeFrames();
+  return frames === "" ? head : arrayJoin([head, frames], "\n");
+}
+
+// The end
+
+function finish(kind, name, message, line, more) {
+  if (end !== null) return;
+  end = stringify({
+    __proto__: null,
+    t: "failed",
+    kind,
+    name: stringSlice(name, 0, MAX_NAME_OF_ERROR),
+    message: stringToWellFormed(stringSlice(message, 0, MAX_TEXT)),
+    line: line || undefined,
+    ...more,
+  });
+}
+
+function succeed(value) {
+  if (end !== null) return;
+  try {
+    end = doneFrame(value);
+  } catch (error) {
+    if (error instanceof NotData) failValue(error);
+    else fail(error); // the script's own getter or toJSON
+  }
+}
+
+function failValue(error) {
+  if (error.excess) finish("large", "ResultError", `the script's result has ${error.reason}`);
+  else {
+    const place = error.path ? `the result's ${error.path}` : "the result";
+    finish(error.large ? "large" : "value", "ResultError", `${place}: ${error.reason}`);
+  }
+}
+
+function doneFrame(value) {
+  const made = encode(value, { ...bounds, __proto__: null, anyKeys: true });
+  const parts = ['{"t":"done","value":', made.text];
+  if (made.tags !== "") parts[parts.length] = `,"tags":${made.tags}`;
+  if (config.keep_variables) parts[parts.length] = keptVariables(bounds.size - made.size);
+  parts[parts.length] = "}";
+  return arrayJoin(parts, "");
+}
+
+// What the script's top level holds, as far as it is data. What does not fit is left out, each for itself, and its
+// name told, but for functions and classes, which every script has.
+function keptVariables(room) {
+  const kept = create(null);
+  const left = [];
+  const before = given("variables");
+  const names = thunks === null ? [] : keys(thunks);
+  const each = limitsOf(room, config.max_depth - 1);
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i];
+    if (stringStartsWith(name, "_")) continue;
+    const value = valueNow(thunks[name]);
+    if (value === undefined && !hasOwn(before, name)) continue;
+    const cost = value === undefined ? null : costOf(value, each);
+    if (cost !== null && cost + name.length + 4 <= each.size) {
+      each.size -= cost + name.length + 4;
+      kept[name] = value;
+    } else if (typeof value !== "function" || hasOwn(before, name)) {
+      if (left.length < MOST_UNKEPT && name.length <= 200) left[left.length] = name;
+    }
+  }
+  return variableParts(kept, left);
+}
+
+function variableParts(kept, left) {
+  const made = encode(kept, { ...bounds, __proto__: null });
+  const tags = made.tags === "" ? "" : `,"variable_tags":${made.tags}`;
+  const unkept = left.length === 0 ? "" : `,"unkept":${stringify(left)}`;
+  return arrayJoin([',"variables":', made.text, tags, unkept], "");
+}
+
+function valueNow(thunk) {
+  try {
+    return thunk();
+  } catch {
+    return undefined; // the script ended before it was declared
+  }
+}
+
+function costOf(value, limits) {
+  try {
+    return encode(value, limits).size;
+  } catch {
+    return null; // no data, or its own getter raised
+  }
+}
+
+function fail(error) {
+  if (end !== null) return;
+  const about = described(error);
+  const place = placeIn(about.stack);
+  const line = place === null ? undefined : +place[1];
+  if (about.isMemory) {
+    finish("memory", about.name, about.message, line);
+    return;
+  }
+  const trace = config.traces && place !== null ? traceOf(about) : undefined;
+  finish("raised", about.name, about.message, line, { trace, call: callOf(error) ?? undefined });
+}
+
+function traceOf(about) {
+  return stringToWellFormed(
+    stringSlice(arrayJoin([about.name, ": ", stringSlice(about.message, 0, 500), "\n", scriptLines(about.stack)], ""), 0, MAX_TEXT),
+  );
+}
+
+// Name, message and stack of anything that can be thrown, whatever looking at it does
+function described(error) {
+  const about = { __proto__: null, name: "Error", message: "", stack: "", isMemory: false };
+  try {
+    if ((typeof error !== "object" && typeof error !== "function") || error === null) {
+      about.message = typeof error === "string" ? error : `${inspect(error)} was thrown`;
+      return about;
+    }
+    const { name, message, stack } = error;
+    if (typeof name === "string" && name !== "") about.name = name;
+    about.message = typeof message === "string" ? message : isError(error) ? "" : `${inspect(error)} was thrown`;
+    if (typeof stack === "string") about.stack = stack;
+    about.isMemory = getPrototypeOf(error) === internalErrorPrototype && message === "out of memory";
+  } catch {
+    about.message = about.message || "(the error's text cannot be made)";
+  }
+  return about;
+}
+
+function violation(what) {
+  return `the script's security level does not allow this: ${what}`;
+}
+
+// called by console.js when the script has printed more than it may: the host ends the run when it hears that
+function overflow() {
+  finish("raised", "OutputLimit", "the script printed more than it may", lineNow());
+  throw new ErrorC("the script printed more than it may");
+}
