@@ -3,7 +3,10 @@
 // The engine has no locales and the jail no time zones, so one of each is all there is; others are refused, not
 // ignored. Options and orders are those of `Intl.DateTimeFormat`. Reads options as `numerals.js` does.
 
-const MONTHS = stringSplit("January February March April May June July August September October November December", " ");
+const MONTHS = stringSplit(
+  "January February March April May June July August September October November December",
+  " ",
+);
 const WEEKDAYS = stringSplit("Sunday Monday Tuesday Wednesday Thursday Friday Saturday", " ");
 const UTC_NAMES = ["utc", "gmt", "etc/utc", "etc/gmt"];
 
@@ -116,7 +119,7 @@ function isNamed(form) {
   return form === "long" || form === "short" || form === "narrow";
 }
 
-function dateText(date, style) {
+function calendarText(date, style) {
   const { weekday, year, month, day } = style;
   const texts = {
     __proto__: null,
@@ -126,7 +129,8 @@ function dateText(date, style) {
   };
   const index = dateGetUTCMonth(date);
   if (month) texts.month = isNamed(month) ? nameOf(MONTHS, index, month) : padded(index + 1, month);
-  const body = isNamed(month) || month === undefined ? namedDate(texts) : joinedParts([texts.month, texts.day, texts.year], "/");
+  const body =
+    isNamed(month) || month === undefined ? namedDate(texts) : joinedParts([texts.month, texts.day, texts.year], "/");
   if (weekday === undefined) return body;
   if (body === "") return texts.weekday;
   return month !== undefined && day !== undefined ? `${texts.weekday}, ${body}` : `${body} ${texts.weekday}`;
@@ -138,7 +142,8 @@ function yearText(year, form) {
 }
 
 function namedDate({ month, day, year }) {
-  if (month === undefined) return year !== undefined && day !== undefined ? `${year} (day: ${day})` : (year ?? day ?? "");
+  if (month === undefined)
+    return year !== undefined && day !== undefined ? `${year} (day: ${day})` : (year ?? day ?? "");
   const head = day === undefined ? month : `${month} ${day}`;
   if (year === undefined) return head;
   return day === undefined ? `${head} ${year}` : `${head}, ${year}`;
@@ -185,7 +190,7 @@ function localeText(date, locales, options, needs, usual) {
   const style = dateStyle(given, needs, usual);
   style.isLate = given.hour12 !== undefined;
   if (time !== time) return "Invalid Date";
-  const day = hasAny(style, DATE_PARTS) ? dateText(date, style) : "";
+  const day = hasAny(style, DATE_PARTS) ? calendarText(date, style) : "";
   const clock = joinedParts([timeText(date, style) || undefined, style.zone && zoneText(style.zone)], " ");
   if (day === "" || clock === "") return day === "" ? clock : day;
   const isLong = style.month === "long";

@@ -70,7 +70,7 @@ function cloneMap(value, seen) {
   const copy = keep(seen, value, new MapC());
   const entries = mapEntries(value);
   const pairs = []; // first, as a getter may change the map
-  for (let step; !(step = mapIteratorNext(entries)).done; ) pairs[pairs.length] = step.value;
+  for (let step; !(step = mapIteratorNext(entries)).done;) pairs[pairs.length] = step.value;
   for (let i = 0; i < pairs.length; i++) mapSet(copy, cloned(pairs[i][0], seen), cloned(pairs[i][1], seen));
   return copy;
 }
@@ -79,7 +79,7 @@ function cloneSet(value, seen) {
   const copy = keep(seen, value, new SetC());
   const values = setValues(value);
   const items = [];
-  for (let step; !(step = setIteratorNext(values)).done; ) items[items.length] = step.value;
+  for (let step; !(step = setIteratorNext(values)).done;) items[items.length] = step.value;
   for (let i = 0; i < items.length; i++) setAdd(copy, cloned(items[i], seen));
   return copy;
 }

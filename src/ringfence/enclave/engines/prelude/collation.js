@@ -171,7 +171,8 @@ function withNumbers(elements) {
   for (let i = 0; i < elements.length; i++) {
     const last = joined[joined.length - 1];
     if (elements[i].digit === "" || last === undefined || last.digit === "") joined[joined.length] = elements[i];
-    else joined[joined.length - 1] = { ...last, __proto__: null, digit: arrayJoin([last.digit, elements[i].digit], "") };
+    else
+      joined[joined.length - 1] = { ...last, __proto__: null, digit: arrayJoin([last.digit, elements[i].digit], "") };
   }
   return joined;
 }

@@ -40,7 +40,7 @@ function takeOutput() {
   const text = stringToWellFormed(arrayJoin(printed, ""));
   printed.length = 0;
   const pieces = [];
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     let end = min(at + MAX_PIECE, text.length);
     const code = stringCharCodeAt(text, end - 1);
     if (code >= 0xd800 && code < 0xdc00) end--; // the other half of a pair comes next
@@ -82,7 +82,8 @@ function charactersWithin(text, bytes) {
 }
 
 function printLine(text) {
-  const indented = indentation === "" ? text : arrayJoin([indentation, arrayJoin(stringSplit(text, "\n"), `\n${indentation}`)], "");
+  const indented =
+    indentation === "" ? text : arrayJoin([indentation, arrayJoin(stringSplit(text, "\n"), `\n${indentation}`)], "");
   print(arrayJoin([indented, "\n"], ""));
 }
 
@@ -110,7 +111,11 @@ function fillTemplate(args) {
   const parts = [];
   let used = 1;
   let from = 0;
-  for (let at = stringIndexOf(template, "%"); at >= 0 && at < template.length - 1; at = stringIndexOf(template, "%", at)) {
+  for (
+    let at = stringIndexOf(template, "%");
+    at >= 0 && at < template.length - 1;
+    at = stringIndexOf(template, "%", at)
+  ) {
     const letter = template[at + 1];
     const fill = FILLS[letter];
     if (letter === "%" || (fill !== undefined && used < args.length)) {
@@ -166,7 +171,8 @@ function prepended(first, list) {
 
 // members whose text makes a row of cells
 function cell(value) {
-  const isLarge = typeof value === "object" && value !== null && !isArray(value) && keysOf(value, kindOf(value)).length > 2;
+  const isLarge =
+    typeof value === "object" && value !== null && !isArray(value) && keysOf(value, kindOf(value)).length > 2;
   return inspect(value, isLarge ? -1 : 0, Infinity, CELL_ITEMS);
 }
 

@@ -11,7 +11,7 @@ const MAX_ITEMS = 100;
 const MAX_MEMBERS = 1000;
 const MAX_STRING = 10000;
 const MAX_BYTES_SHOWN = 50;
-const MAX_SHOWN = 1 << 20; // characters of one value in all
+const MAX_SHOWN = 1 << 18; // characters of one value in all, about
 const UNREADABLE = "<cannot be shown>";
 
 function inspect(value, depth = DEPTH, width = LINE_WIDTH, items = MAX_ITEMS) {
@@ -180,7 +180,8 @@ const FORMS = {
     filledForm(form, owner, "DataView", fillDataView);
   },
   Number: (form, value, owner) => boxedForm(form, owner, "Number", shownNumber(numberValueOf(value))),
-  String: (form, value, owner) => boxedForm(form, owner, "String", quoted(stringSlice(stringValueOf(value), 0, MAX_STRING))),
+  String: (form, value, owner) =>
+    boxedForm(form, owner, "String", quoted(stringSlice(stringValueOf(value), 0, MAX_STRING))),
   Boolean: (form, value, owner) => boxedForm(form, owner, "Boolean", `${booleanValueOf(value)}`),
   Symbol: (form, value, owner) => boxedForm(form, owner, "Symbol", symbolText(symbolValueOf(value))),
   BigInt: (form, value, owner) => boxedForm(form, owner, "BigInt", shownBigInt(bigIntValueOf(value))),

@@ -39,7 +39,8 @@ const PLAIN_TEXT = /^[ !#-&(-[\]-_a-~\xA0-\uD7FF\uE000-\uFFFF]*$/;
 function escaped(text, at, quote) {
   const code = stringCharCodeAt(text, at);
   if (code === 92 || (code < 32 && ESCAPES[code] !== undefined)) return ESCAPES[code];
-  if (code < 32 || (code >= 127 && code < 160)) return `\\x${stringPadStart(stringToUpperCase(numberToString(code, 16)), 2, "0")}`;
+  if (code < 32 || (code >= 127 && code < 160))
+    return `\\x${stringPadStart(stringToUpperCase(numberToString(code, 16)), 2, "0")}`;
   if (code === 39) return quote === "'" ? "\\'" : "";
   if (code < 0xd800 || code > 0xdfff) return "";
   const lead = code < 0xdc00;
@@ -90,7 +91,9 @@ function isWide(code) {
   if ((code >= 0xfe30 && code <= 0xfe6f) || (code >= 0xff00 && code <= 0xff60) || (code >= 0xffe0 && code <= 0xffe6)) {
     return true;
   }
-  return (code >= 0x1f300 && code <= 0x1f64f) || (code >= 0x1f900 && code <= 0x1f9ff) || (code >= 0x20000 && code <= 0x3fffd);
+  return (
+    (code >= 0x1f300 && code <= 0x1f64f) || (code >= 0x1f900 && code <= 0x1f9ff) || (code >= 0x20000 && code <= 0x3fffd)
+  );
 }
 
 // One value's parts between its braces, in a row where they fit, else a line each.

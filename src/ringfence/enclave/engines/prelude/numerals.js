@@ -202,7 +202,11 @@ function digitsText(value, style) {
   let fraction = arrayJoin([stringRepeat("0", max(0, -point)), stringSlice(digits, max(0, point))], "");
   if (digits === "") fraction = "";
   whole = stringPadStart(whole, style.integers, "0");
-  const least = style.isRounded ? 0 : style.isSignificant ? style.least - max(point, digits === "" ? 1 : point) : style.least;
+  const least = style.isRounded
+    ? 0
+    : style.isSignificant
+      ? style.least - max(point, digits === "" ? 1 : point)
+      : style.least;
   fraction = stringPadEnd(fraction, least, "0");
   whole = grouped(whole, style.grouping);
   return fraction === "" ? whole : arrayJoin([whole, ".", fraction], "");
@@ -244,7 +248,12 @@ function formatNumber(text, isNegative, style) {
     isZero = value.digits === "";
     body = digitsText(value, style);
   }
-  return signed(affixed(arrayJoin([body, tail], ""), style), isNegative && text !== "NaN", isZero || text === "NaN", style);
+  return signed(
+    affixed(arrayJoin([body, tail], ""), style),
+    isNegative && text !== "NaN",
+    isZero || text === "NaN",
+    style,
+  );
 }
 
 function affixed(body, style) {
@@ -253,7 +262,10 @@ function affixed(body, style) {
   const { currency, display } = style;
   let sign = display === "code" ? undefined : CURRENCY_SIGNS[currency];
   if (display === "narrowSymbol") sign = NARROW_SIGNS[currency] ?? sign;
-  return arrayJoin(sign === undefined || regExpMatch(LETTERS_LAST, sign) ? [sign ?? currency, NO_BREAK, body] : [sign, body], "");
+  return arrayJoin(
+    sign === undefined || regExpMatch(LETTERS_LAST, sign) ? [sign ?? currency, NO_BREAK, body] : [sign, body],
+    "",
+  );
 }
 
 const LETTERS_LAST = /[a-zč]$/i;

@@ -3,7 +3,14 @@
 // Knows bytes and text only. `world.js` has the place of both among a script's globals.
 
 const MAX_CODES = 4096; // characters that become text at once
-const UTF8_LABELS = { __proto__: null, "utf-8": 1, utf8: 1, "unicode-1-1-utf-8": 1, unicode11utf8: 1, unicode20utf8: 1 };
+const UTF8_LABELS = {
+  __proto__: null,
+  "utf-8": 1,
+  utf8: 1,
+  "unicode-1-1-utf-8": 1,
+  unicode11utf8: 1,
+  unicode20utf8: 1,
+};
 UTF8_LABELS["x-unicode20utf8"] = 1;
 const REPLACEMENT = 0xfffd;
 

@@ -102,7 +102,7 @@ function nextFraction(state) {
 }
 
 function fillRandom(bytes) {
-  for (let i = 0; i < bytes.length; ) {
+  for (let i = 0; i < bytes.length;) {
     const number = next32(idStream);
     for (let shift = 0; shift < 32 && i < bytes.length; shift += 8) bytes[i++] = number >>> shift;
   }
