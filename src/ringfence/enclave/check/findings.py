@@ -1,15 +1,16 @@
 """What a check finds: one shape, a bounded number, always in the same order.
 
-The rule table says at which level something counts as an error, as a warning, or not at all; this file applies it.
-Pure, standard library only. Called by every part of `enclave.check`.
+A rule table, one for each language, says at which level something counts as an error, as a warning, or not at all; this
+file applies it. Pure, standard library only. Called by every part of `enclave.check` and `enclave.agentscript`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
-from ringfence.enclave.rules import RULES
+from ringfence.enclave.rules import RULES, Rule
 
 MAX_FINDINGS: Final = 20
 """More than a model repairs at once."""
@@ -31,15 +32,18 @@ class Found:
 class Placed(Protocol):
     """A node that knows where it stands."""
 
-    lineno: int
-    col_offset: int
+    @property
+    def lineno(self) -> int: ...
+    @property
+    def col_offset(self) -> int: ...
 
 
 class Findings:
-    """Collects what one check finds at one level."""
+    """Collects what one check finds at one level. `rules`: the table of the script's language."""
 
-    def __init__(self, level: str) -> None:
+    def __init__(self, level: str, rules: Mapping[str, Rule] = RULES) -> None:
         self.level = level
+        self._rules = rules
         self._found: set[Found] = set()
 
     def add(self, code: str, node: Placed, name: str, fix: str | None = None) -> None:
@@ -47,7 +51,7 @@ class Findings:
         self.add_at(code, node.lineno, node.col_offset + 1, name, fix)
 
     def add_at(self, code: str, line: int, column: int, name: str, fix: str | None = None) -> None:
-        rule = RULES[code]
+        rule = self._rules[code]
         verdict = rule.verdict(self.level)
         if verdict == "allowed":
             return
