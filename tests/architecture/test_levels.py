@@ -47,6 +47,8 @@ LEVELS: tuple[tuple[str, int], ...] = (
     ("enclave.variables", 1),
     ("enclave.reach", 1),
     ("enclave.guards", 1),
+    ("enclave.agentscript", 1),
+    ("enclave.agentscript.*", 1),
     ("sandbox", 1),
     ("sandbox.jail", 1),
     ("sandbox.guarantees", 1),

@@ -6,28 +6,16 @@ Pure, standard library only. Made by `check.script`, read by every file of rules
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from ringfence.enclave.check.facts import Facts
 from ringfence.enclave.check.findings import Findings
+from ringfence.enclave.check.known import Known as Known
 from ringfence.enclave.check.vocabulary import ALL_MODULES, SECURE_MODULES, STRICT_MODULES
 from ringfence.enclave.modules import AMBIENT
 
 _MODULES: Final = {"STRICT": STRICT_MODULES, "SECURE": SECURE_MODULES}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """The names that a run gives its script."""
-
-    namespaces: Mapping[str, Mapping[str, str]]
-    """Namespace to method to tool name."""
-    names: Collection[str] = ()
-    """Globals and session variables."""
-    modules: Collection[str] = ()
-    """Modules that this run has besides the usual ones."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,41 @@ const MOST_UNKEPT = 500;
 let config = null;
 let end = null; // the last frame
 let thunks = null; // name to a function that says its value, for session variables
-let turns = 0; // that counted loops have left
+
+// What a script's hidden calls go to (`agentscript.rewrite`)
+const hidden = freeze({
+  __proto__: null,
+  // a loop, or with it all of them, has had its turns
+  stop(isOne, line) {
+    const { max_iterations: most } = config;
+    const what = isOne
+      ? `a loop took more than ${most} turns`
+      : `all loops together took more than ${most * MAX_LOOP_FACTOR} turns`;
+    finish("iterations", "LoopLimit", what, line);
+    throw new ErrorC(what);
+  },
+  // the text that a computed key is, made once
+  key(given) {
+    if (typeof given === "number" || typeof given === "symbol") return given;
+    const text = `${given}`;
+    if (BLOCKED_KEYS[text] === true) {
+      finish("violation", "ScriptViolation", violation(`the key ${text}`), lineNow());
+      throw new TypeErrorC(`the key ${text} may not be used`);
+    }
+    return text;
+  },
+  keep(given) {
+    thunks = given;
+  },
+});
+const BLOCKED_KEYS = { __proto__: null, constructor: true, prototype: true };
+defineProperty(BLOCKED_KEYS, "__proto__", { __proto__: null, value: true });
 
 // `text`: the run frame; `send`: the driver's function for synchronous functions of `globals`, or null
 function begin(text, send) {
   config = parseAnswer(text);
   exchange = send;
   bounds = limitsOf(config.max_value, config.max_depth);
-  turns = config.max_iterations * MAX_LOOP_FACTOR;
   beginWorld({ clock: config.clock, frozen: config.frozen, seed: config.seed });
   beginConsole({ maxOutput: config.max_output });
   if (config.rules === "STRICT" || config.rules === "SECURE") {

@@ -1,0 +1,262 @@
+"""The JavaScript guest: quickjs-ng, inside a process that the kernel has closed. Runs what a model wrote.
+
+`prepare` runs once in the jailed zygote, `serve` in each forked child after its jail is closed (`sandbox.jail`).
+The engine's module and the parser's are the only ones outside the standard library, loaded from the files that the host
+names. One run per process: read the run frame, look for findings, run the script, send its value or its failure, leave.
+What a script may touch is JavaScript (`prelude`); this file only moves text between it and the channel, and no function
+of Python can be called from a script, but one, and only where `globals` holds synchronous functions. The engine has no
+time limit of its own, which some of its loops would not obey: the kernel's and the host's stay.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import importlib.util
+import json
+import sys
+from collections.abc import Callable, Mapping
+from importlib.machinery import ExtensionFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, NoReturn
+
+from ringfence.enclave.agentscript import rewrite, script
+from ringfence.enclave.check.findings import Found
+from ringfence.enclave.check.known import Known
+from ringfence.enclave.engines.guest_wire import Channel, dumps
+
+CHANNEL: Final = 3
+"""Descriptor of the channel in every child (`sandbox.jail.child_unsafe`)."""
+PATIENCE: Final = 0.005
+"""Seconds for the script of a run that had no waiting child: a busy host sends it after the fork that it asked for."""
+STACK: Final = 1 << 20
+"""Bytes of the engine's stack."""
+SPARE: Final = 16 << 20
+"""Bytes of the run's memory that are kept for text on its way to the host; a quarter at most."""
+PRELUDE_LINE: Final = 1 << 21
+"""First line of the prelude as the engine numbers it: more than a script can have, so that places tell them apart."""
+PARTS: Final = tuple(
+    "intrinsics values kinds layout inspect console world text clone numerals calendar collation bridge main".split()
+)
+_WATCHED: Final = frozenset({"STRICT", "SECURE"})
+"""Levels at which computed keys are looked at while the script runs."""
+_NO_MEMORY: Final = '{"t":"failed","kind":"memory","name":"InternalError","message":"out of memory"}'
+_ENDED: Final = "end"
+
+
+class _Payloads(Channel):
+    """A channel whose frames stay text: what they hold is for the script's side to read."""
+
+    def __init__(self, fd: int) -> None:
+        super().__init__(fd)
+        self.payloads: list[str] = []
+
+    def hear(self, payload: bytes | bytearray) -> None:
+        self.payloads.append(payload.decode())
+
+    def take(self) -> list[str]:
+        """Wait for what the host says next, at least one frame."""
+        while not self.payloads:
+            self.read()
+        taken, self.payloads = self.payloads, []
+        return taken
+
+
+class _Machine:
+    """The engine with our prelude in it, before a script. Built in the zygote, so that a fork finds it ready."""
+
+    def __init__(self, engine: ModuleType, parser: Any) -> None:
+        self.engine: Any = engine
+        self.parser = parser
+        self.context: Any = self.engine.Context()
+        self.context.set_max_stack_size(STACK)
+        folder = Path(__file__).parent / "prelude"
+        texts = [(folder / f"{part}.js").read_text(encoding="utf-8") for part in PARTS]
+        body = "\n".join(texts)
+        made = self.context.eval(
+            "\n" * PRELUDE_LINE + f'(() => {{ "use strict";\n{body}\nreturn [begin, start, drain, hear, finish]; }})()'
+        )
+        pick = self.context.eval("(list, at) => list[at]")
+        self.begin, self.start, self.drain, self.hear, self.finish = (pick(made, at) for at in range(5))
+
+
+_machines: Final[list[_Machine]] = []
+
+
+def prepare(*, engine: str, parser: str, grammar: str) -> None:
+    """Load the engine and the parser from their files, while files can still be opened, and furnish a context.
+
+    Args:
+        engine: file of quickjs-ng's compiled module.
+        parser: file of tree-sitter's.
+        grammar: file of its JavaScript grammar.
+    """
+    tree_sitter = _load("tree_sitter._binding", parser)
+    sys.modules["tree_sitter"] = tree_sitter
+    language: Any = _load("tree_sitter_javascript._binding", grammar)
+    made: Any = tree_sitter
+    _machines.append(_Machine(_load("_quickjs", engine), made.Parser(made.Language(language.language()))))
+    gc.freeze()
+
+
+def _load(name: str, path: str) -> ModuleType:
+    loader = ExtensionFileLoader(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def serve(fd: int) -> None:
+    """Run one script over the channel `fd`; does not return."""
+    channel = _Payloads(fd)
+    run = _Run(channel, _machines[0])
+    channel.queue('{"t":"ready"}')
+    channel.flush()
+    (text,) = channel.take()
+    run.execute(text)
+
+
+def _finding(one: Found) -> dict[str, Any]:
+    return {**dataclasses.asdict(one), "message": one.message[:500], "fix": one.fix[:500]}
+
+
+def _blocks(node: Mapping[str, Any]) -> bool:
+    """Whether a global is, or holds, a function that scripts do not await."""
+    if node["k"] == "function":
+        return not node["async"]
+    return node["k"] != "data" and any(_blocks(part) for part in node["m"].values())
+
+
+class _Run:
+    """One script."""
+
+    def __init__(self, channel: _Payloads, machine: _Machine) -> None:
+        self._channel = channel
+        self._machine = machine
+
+    def execute(self, text: str) -> NoReturn:
+        request: dict[str, Any] = json.loads(text)
+        known = Known(namespaces=request["namespaces"], names=frozenset((*request["globals"], *request["variables"])))
+        if request["mode"] == "check":
+            self._check(request, known)
+        try:
+            self._run(text, request, known)
+        except MemoryError:
+            self._channel.end(_NO_MEMORY)
+        except self._machine.engine.StackOverflow as error:
+            self._failed("raised", "RangeError", _first_line(error))
+        except self._machine.engine.JSException as error:  # outside of any script: the engine itself had no memory
+            if "out of memory" in str(error) or str(error).strip() == "null":
+                self._channel.end(_NO_MEMORY)
+            raise
+
+    def _run(self, text: str, request: dict[str, Any], known: Known) -> NoReturn:
+        admitted = script.admit(request["source"], request["rules"], known, self._machine.parser)
+        if isinstance(admitted, list):
+            self._rejected(admitted)
+        made = rewrite.rewrite(
+            admitted,
+            self._machine.parser,
+            counted=request["counted"],
+            turns=request["max_iterations"],
+            guarded=request["rules"] in _WATCHED,
+            variables=list(request["variables"]),
+            keep=request["keep_variables"],
+        )
+        context = self._machine.context
+        try:
+            function = context.eval(made.text)
+        except self._machine.engine.JSException as error:
+            self._rejected([_syntax(str(error), made.prefix)])
+        context.set_memory_limit(request["memory"] - min(SPARE, request["memory"] // 4))
+        blocking = any(_blocks(node) for node in request["globals"].values())
+        self._machine.begin(text, self._exchanger() if blocking else None)
+        self._machine.start(function, dumps(list(request["variables"])))
+        self._loop(context.execute_pending_job)
+
+    def _loop(self, work: Callable[[], bool]) -> NoReturn:
+        """Run the script's jobs, then say and hear what there is, until it has ended."""
+        drain, hear, channel = self._machine.drain, self._machine.hear, self._channel
+        while True:
+            while work():
+                pass
+            head, *frames = drain().split("\n")
+            if head == _ENDED:
+                last = frames.pop()
+                self._queue(frames)
+                channel.end(last)
+            self._queue(frames)
+            channel.flush()
+            hear(f"[{','.join(channel.take())}]")
+
+    def _queue(self, frames: list[str]) -> None:
+        for frame in frames:
+            self._channel.queue(frame)
+
+    def _exchanger(self) -> Any:
+        """The one function of ours in a context: sends frames, and gives the answers up to that of the last one."""
+
+        def exchange(text: str) -> str:
+            frames = text.split("\n")
+            wanted = json.loads(frames[-1])["id"]
+            self._queue(frames)
+            self._channel.flush()
+            heard: list[str] = []
+            while True:
+                new = self._channel.take()
+                heard += new
+                if any(json.loads(one)["id"] == wanted for one in new):
+                    return f"[{','.join(heard)}]"
+
+        context = self._machine.context
+        context.add_callable(".exchange", exchange)
+        return context.eval('((made) => (delete globalThis[".exchange"], made))(globalThis[".exchange"])')
+
+    def _check(self, request: dict[str, Any], known: Known) -> NoReturn:
+        found = script.report(request["source"], request["rules"], known, self._machine.parser, self._complaints)
+        reach = [dataclasses.asdict(one) for one in found.reach]
+        self._channel.end(
+            dumps({"t": "checked", "findings": [_finding(one) for one in found.findings], "reach": reach})
+        )
+
+    def _complaints(self, admitted: Any) -> Found | None:
+        """What the engine says of a script that the parser takes."""
+        made = rewrite.rewrite(admitted, self._machine.parser)
+        try:
+            self._machine.context.eval(made.text)
+        except self._machine.engine.JSException as error:
+            return _syntax(str(error), made.prefix)
+        return None
+
+    def _rejected(self, found: list[Found]) -> NoReturn:
+        findings = [_finding(one) for one in found]
+        first = findings[0]
+        self._failed("rejected", "ScriptRejected", first["message"], line=first["line"], findings=findings)
+
+    def _failed(self, kind: str, name: str, message: str, **more: Any) -> NoReturn:
+        self._channel.end(dumps({"t": "failed", "kind": kind, "name": name, "message": message[:4000], **more}))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0].partition(": ")[2]
+
+
+def _syntax(text: str, prefix: int) -> Found:
+    """The engine's own complaint as a finding."""
+    message, _, place = text.partition("\n")
+    line, column = 1, 1
+    if "<input>:" in place:
+        numbers = place.partition("<input>:")[2].rstrip(")\n ").partition("\n")[0].split(":")
+        line, column = int(numbers[0]), int(numbers[1].rstrip(")"))
+    if line == 1:
+        column = max(1, column - prefix)
+    return Found(
+        code="SYNTAX",
+        line=line,
+        column=column,
+        message=message.partition(": ")[2] or message,
+        fix="correct the syntax on this line",
+    )
