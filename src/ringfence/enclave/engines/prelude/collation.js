@@ -16,7 +16,7 @@ const NINE = WEIGHTS[57];
 const Z = WEIGHTS[122];
 // letters that stand for others with a mark
 const SPELLINGS = { __proto__: null, ß: "ss", æ: "ae", œ: "oe", ø: "o\u0338", đ: "d\u0335", ł: "l\u0335", ı: "i" };
-const SPELLED = /[ßæœøđłı]/giu;
+const SPELLED = /[ßæœøđłı]/iu;
 
 const SENSITIVITIES = ["base", "accent", "case", "variant"];
 const UNKNOWN_ORDER_OPTIONS = ["ignorePunctuation"];
@@ -96,7 +96,7 @@ function withoutZeros(digits) {
 
 // Any text: a list of characters that count, each with its weight, its marks and its case
 function elementsOf(text) {
-  const plain = stringNormalize(stringReplace(text, SPELLED, spelled), "NFD");
+  const plain = stringNormalize(spelledOut(text), "NFD");
   const elements = [];
   for (let i = 0; i < plain.length; i++) {
     const code = stringCodePointAt(plain, i);
@@ -120,9 +120,15 @@ function elementsOf(text) {
   return elements;
 }
 
-function spelled(letter) {
-  const small = stringToLowerCase(letter);
-  return small === letter ? SPELLINGS[small] : stringToUpperCase(SPELLINGS[small]);
+function spelledOut(text) {
+  if (regExpMatch(SPELLED, text) === null) return text;
+  const parts = [];
+  for (let i = 0; i < text.length; i++) {
+    const small = stringToLowerCase(text[i]);
+    const spelling = SPELLINGS[small];
+    parts[i] = spelling === undefined ? text[i] : small === text[i] ? spelling : stringToUpperCase(spelling);
+  }
+  return arrayJoin(parts, "");
 }
 
 function weightOf(code) {

@@ -55,6 +55,7 @@ const PLAIN_NAME = /^[a-zA-Z_][a-zA-Z_0-9]*$/;
 function memberName(key, isEnumerable) {
   if (typeof key === "symbol") return `[${symbolText(key)}]`;
   if (!isEnumerable) return `[${key}]`;
+  if (key === "__proto__") return "['__proto__']";
   return regExpMatch(PLAIN_NAME, key) !== null ? key : quoted(key);
 }
 
