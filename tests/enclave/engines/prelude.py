@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,3 +49,17 @@ def log(source: str, *arguments: str) -> str:
     finally:
         text: str = context.eval("printed()")
     return text.removesuffix("\n")
+
+
+def evaluated(source: str, **options: Any) -> Any:
+    """The value of an expression, as JSON says it; an error as its name and message."""
+    return value_in(world(**options), source)
+
+
+def value_in(context: Any, source: str) -> Any:
+    """The same, of a context that there is."""
+    text = context.eval(
+        f"(() => {{ try {{ return JSON.stringify({source}) }}"
+        " catch (error) { return JSON.stringify(`${error.name}: ${error.message}`) } })()"
+    )
+    return None if text is None else json.loads(text)
