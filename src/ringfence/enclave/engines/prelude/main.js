@@ -43,32 +43,40 @@ defineProperty(BLOCKED_KEYS, "__proto__", { __proto__: null, value: true });
 
 // `text`: the run frame; `send`: the driver's function for synchronous functions of `globals`, or null
 function begin(text, send) {
+  read(text, send);
+  if (config.rules === "STRICT" || config.rules === "SECURE") {
+    lockDynamicCode((what) => finish("violation", "ScriptViolation", violation(what), lineNow()));
+  }
+  give("inputs", given("inputs"));
+  const spaces = keys(config.namespaces);
+  for (let i = 0; i < spaces.length; i++) give(spaces[i], namespace(config.namespaces[spaces[i]]));
+  const names = keys(config.globals);
+  for (let i = 0; i < names.length; i++) give(names[i], built(config.globals[names[i]]));
+}
+
+function read(text, send) {
   config = parseAnswer(text);
   exchange = send;
   bounds = limitsOf(config.max_value, config.max_depth);
   beginWorld({ clock: config.clock, frozen: config.frozen, seed: config.seed });
   beginConsole({ maxOutput: config.max_output });
-  if (config.rules === "STRICT" || config.rules === "SECURE") {
-    lockDynamicCode((what) => finish("violation", "ScriptViolation", violation(what), lineNow()));
-  }
-  install();
 }
 
 function limitsOf(size, depth) {
   return { __proto__: null, size, nodes: config.max_nodes, depth, members: config.max_members, anyKeys: false };
 }
 
-function install() {
-  give("callTool", freeze(callTool));
-  give("parallel", parallel);
-  give("console", consoleObject);
-  give("ToolError", ToolError);
-  give("GlobalFunctionError", GlobalFunctionError);
-  give("inputs", given("inputs"));
-  const spaces = keys(config.namespaces);
-  for (let i = 0; i < spaces.length; i++) give(spaces[i], namespace(config.namespaces[spaces[i]]));
-  const names = keys(config.globals);
-  for (let i = 0; i < names.length; i++) give(names[i], built(config.globals[names[i]]));
+// Before a run: touch what a run needs, without leaving a trace of it. Gives the methods of a namespace to run with.
+function rehearse(text) {
+  read(text, null);
+  return namespace(config.namespaces.tools);
+}
+
+// As if nothing had been called, printed or ended
+function forget() {
+  outbox.length = 0;
+  lastId = sequence = outstanding = 0;
+  refusal = end = thunks = null;
 }
 
 function give(name, value) {
@@ -241,3 +249,9 @@ function overflow() {
   finish("raised", "OutputLimit", "the script printed more than it may", lineNow());
   throw new ErrorC("the script printed more than it may");
 }
+
+give("callTool", freeze(callTool));
+give("parallel", parallel);
+give("console", consoleObject);
+give("ToolError", ToolError);
+give("GlobalFunctionError", GlobalFunctionError);
