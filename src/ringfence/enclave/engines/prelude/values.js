@@ -5,8 +5,7 @@
 // the copy, so that no getter, `toJSON` or patched prototype can change what was looked at. Everything that a hostile
 // structure can make this do is bounded by the budget. `bridge.js` encodes arguments, `main.js` results.
 
-const LONE_SURROGATE = /\\ud[89a-f]/i; // as the engine writes one; or text that only looks like it
-const NOT_ASCII = /[^\0-\x7f]/;
+const SURROGATE = "\\ud"; // how the engine writes a lone one; or text that only looks like it
 const LONG_INTEGER = /\d{16}/;
 const INTEGER = /^-?\d+$/;
 const OFFSET = /(?:Z|[+-]\d\d:\d\d)$/;
@@ -40,9 +39,9 @@ function encode(value, limits) {
   characters = 0;
   tagged = null;
   const text = stringify(copied(value, 0)) ?? "null";
-  if (holds(LONE_SURROGATE, text)) refuseSurrogates(value);
+  if (stringIncludes(text, SURROGATE)) refuseSurrogates(value);
   const tags = tagged === null ? "" : stringify(tagged);
-  const size = byteSize(text) + byteSize(tags);
+  const size = byteSize(text, limits.size) + byteSize(tags, limits.size);
   if (size > limits.size) throw new NotData("", `${size} bytes of JSON, more than ${limits.size}`, true, true);
   return { __proto__: null, text, tags, size };
 }
@@ -51,9 +50,9 @@ function holds(pattern, text) {
   return apply(regExpExec, pattern, [text]) !== null;
 }
 
-// bytes of UTF-8
-function byteSize(text) {
-  return holds(NOT_ASCII, text) ? byteLength(text) : text.length;
+// bytes of UTF-8, counted only where they could be more than `most`: looking at every character takes its time
+function byteSize(text, most) {
+  return text.length * 3 <= most ? text.length : byteLength(text);
 }
 
 function refuse(depth, reason, large = false) {
@@ -140,10 +139,16 @@ function copiedMembers(value, depth) {
   for (let i = 0; i < names.length; i++) {
     const name = (path[depth] = names[i]);
     characters += name.length;
-    const member = copied(value[name], depth + 1);
-    if (member !== undefined) made[name] = member;
+    const member = value[name];
+    if (typeof member === "boolean" || (typeof member === "number" && member - member === 0)) made[name] = member;
+    else if (member !== undefined) defined(made, name, copied(member, depth + 1));
   }
   return made;
+}
+
+// `toJSON` may leave a member out
+function defined(made, name, member) {
+  if (member !== undefined) made[name] = member;
 }
 
 function checkMembers(length, depth) {
