@@ -18,8 +18,8 @@ function beginWorld({ clock, frozen, seed }) {
   startTime = floor(NumberC(clock) / 1e6 + 0.0005);
   isFrozen = frozen;
   startTick = engineNow();
-  randomStream = streamOf("random", seed);
-  idStream = streamOf("id", seed);
+  streamSeed = seed;
+  randomStream = idStream = null;
 }
 
 // milliseconds since the run began
@@ -65,7 +65,8 @@ function installClock() {
 // Randomness: sfc32, a small generator of 32-bit numbers with a state of 128 bits that passes the usual test batteries.
 // For chance, not for secrets.
 
-let randomStream = null;
+let streamSeed = "";
+let randomStream = null; // made when a script first asks, which most never do
 let idStream = null;
 
 // `purpose` separates streams of one seed
@@ -103,7 +104,7 @@ function nextFraction(state) {
 
 function fillRandom(bytes) {
   for (let i = 0; i < bytes.length;) {
-    const number = next32(idStream);
+    const number = next32((idStream ??= streamOf("id", streamSeed)));
     for (let shift = 0; shift < 32 && i < bytes.length; shift += 8) bytes[i++] = number >>> shift;
   }
 }
@@ -148,7 +149,7 @@ const randomness = {
 };
 
 function installRandomness() {
-  hide(Math, "random", { random: () => nextFraction(randomStream) }.random);
+  hide(Math, "random", { random: () => nextFraction((randomStream ??= streamOf("random", streamSeed))) }.random);
   defineProperty(randomness, toStringTag, { __proto__: null, value: "Crypto" });
   provide("crypto", freeze(randomness));
 }
