@@ -72,6 +72,7 @@ const uncurry = (method) => apply(bind, call, [method]);
 const getter = (prototype, name) => uncurry(getOwnPropertyDescriptor(prototype, name).get);
 
 const arrayJoin = uncurry(Array.prototype.join);
+const arraySort = uncurry(Array.prototype.sort);
 const arrayBufferByteLength = getter(ArrayBuffer.prototype, "byteLength");
 const arrayBufferSlice = uncurry(ArrayBuffer.prototype.slice);
 const bigIntToString = uncurry(BigInt.prototype.toString);
