@@ -46,6 +46,7 @@ def test_numbers_read_as_in_english(source: str, text: str) -> None:
     assert evaluated(source) == text
 
 
+REFUSED = """RangeError: dates: the locale 'en-CA' is not available here; there is "en-US\""""
 DAY = "new Date(Date.UTC(2024, 0, 5, 15, 4, 7, 89))"
 
 
@@ -74,6 +75,23 @@ DAY = "new Date(Date.UTC(2024, 0, 5, 15, 4, 7, 89))"
 )  # fmt: skip
 def test_dates_read_as_in_english(call: str, text: str) -> None:
     assert evaluated(f"{DAY}.{call}") == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ("'en-CA'", "2024-01-05"),
+        ("'sv-SE', { timeZone: 'UTC' }", "2024-01-05"),
+        ("['en-CA'], { year: 'numeric', month: '2-digit', day: '2-digit' }", "2024-01-05"),
+        ("'en-CA', { month: 'long' }", REFUSED),
+        ("'en-CA', { year: 'numeric', month: '2-digit' }", REFUSED),
+        ("'en-CA', { year: '2-digit', month: '2-digit', day: '2-digit' }", REFUSED),
+        ("'en-CA', { timeZone: 'Europe/Paris' }", REFUSED),
+    ],
+)
+def test_two_more_locales_give_the_date_that_scripts_want_of_them(arguments: str, text: str) -> None:
+    assert evaluated(f"{DAY}.toLocaleDateString({arguments})") == text
+    assert evaluated("new Date(NaN).toLocaleDateString('sv-SE')") == "Invalid Date"
 
 
 def test_midnight_and_dates_that_are_none() -> None:

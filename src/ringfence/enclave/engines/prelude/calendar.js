@@ -198,11 +198,30 @@ function localeText(date, locales, options, needs, usual) {
   return arrayJoin([day, isLong ? " at " : onlyWeekday ? " " : ", ", clock], "");
 }
 
+// Locales that scripts name when they want `2026-01-31`; of them there is that form alone
+const ISO_LOCALES = { __proto__: null, "en-ca": true, "sv-se": true, sv: true };
+
+function isIsoDate(locales, options) {
+  if (!ISO_LOCALES[stringToLowerCase(localeName(locales, "dates"))]) return false;
+  const given = optionsOf(options);
+  const names = keys(given);
+  for (let i = 0; i < names.length; i++) {
+    const value = given[names[i]];
+    const isPart = names[i] === "year" || names[i] === "month" || names[i] === "day";
+    if (!(isPart ? value === "numeric" || value === "2-digit" : names[i] === "timeZone" && isUtc(`${value}`)))
+      return false;
+  }
+  return given.year !== "2-digit" && (given.year === undefined) === (given.day === undefined);
+}
+
 const dateTexts = {
   toLocaleString(locales = undefined, options = undefined) {
     return localeText(this, locales, options, "any", "all");
   },
   toLocaleDateString(locales = undefined, options = undefined) {
+    if (isIsoDate(locales, options)) {
+      return dateGetTime(this) === dateGetTime(this) ? stringSlice(dateToISOString(this), 0, -14) : "Invalid Date";
+    }
     return localeText(this, locales, options, "date", "date");
   },
   toLocaleTimeString(locales = undefined, options = undefined) {

@@ -54,17 +54,23 @@ for (let i = 0; i < THREE_DIGITS.length; i++) CURRENCY_DIGITS[THREE_DIGITS[i]] =
 const SHORT_POWERS = ["", "K", "M", "B", "T"];
 const LONG_POWERS = ["", " thousand", " million", " billion", " trillion"];
 
-const EN_US = ["en", "en-us", "default"];
+const EN_US = ["", "en", "en-us", "default"];
 
-// the locale that a caller asks for, if there is one, has to be the one that there is
-function requireLocale(locales, where) {
+// the locale that a caller asks for; empty: none
+function localeName(locales, where) {
   let first = locales;
   if (isArray(locales)) first = locales.length === 0 ? undefined : locales[0];
-  if (first === undefined) return;
+  if (first === undefined) return "";
   if (typeof first !== "string") throw new TypeErrorC(`${where}: a locale is text, such as "en-US"`);
-  const name = stringToLowerCase(first);
-  for (let i = 0; i < EN_US.length; i++) if (name === EN_US[i]) return;
-  throw new RangeErrorC(`${where}: the locale ${quoted(first)} is not available here; there is "en-US"`);
+  return first;
+}
+
+// which has to be the one that there is
+function requireLocale(locales, where) {
+  const name = localeName(locales, where);
+  const small = stringToLowerCase(name);
+  for (let i = 0; i < EN_US.length; i++) if (small === EN_US[i]) return;
+  throw new RangeErrorC(`${where}: the locale ${quoted(name)} is not available here; there is "en-US"`);
 }
 
 // one option of a caller's: text of a given set

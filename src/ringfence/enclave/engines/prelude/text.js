@@ -72,7 +72,8 @@ function decodeUtf8(bytes, state, isFatal, isLast) {
   for (let i = 0; i < size; i++) {
     const byte = bytes[i];
     if (state.needed === 0) {
-      if (byte < 0x80) add(byte);
+      if (byte < 0x80 && codes.length < MAX_CODES) codes[codes.length] = byte;
+      else if (byte < 0x80) add(byte);
       else if (!begins(state, byte)) fail();
     } else if (byte < state.low || byte > state.high) {
       state.needed = 0;
