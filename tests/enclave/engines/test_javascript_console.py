@@ -98,6 +98,12 @@ def test_errors_show_their_text_the_scripts_own_frames_and_what_else_they_carry(
     assert log(many, "e") == "[AggregateError: all] { [errors]: [ [Error: a] ] }"
 
 
+def test_a_place_in_parsed_text_is_no_place_of_the_script() -> None:
+    text = log("\ntry { JSON.parse('[1,') } catch (error) { console.log(error) }")
+    assert text.split("\n")[1:] == ["    at <eval> (script.js:2:12)"]
+    assert text.startswith("SyntaxError: ")
+
+
 def test_an_error_inside_an_object_is_indented() -> None:
     source = "const e = new Error('x');"
     assert log(source, "{ e }") == (

@@ -90,8 +90,9 @@ function rejected(error) {
 // Where calls stand
 
 // The first place of a stack that is the script's. The prelude stands at lines from 2,097,152 on (`PRELUDE_LINE`).
-// A stack that was shown to the script already says `script.js`.
-const SCRIPT_PLACE = /(?:<input>|script\.js):(\d{1,6}|1\d{6}):(\d+)/;
+// A stack that was shown to the script already says `script.js`. Without a parenthesis it is a place in text that the
+// script parsed, such as JSON.
+const SCRIPT_PLACE = /\((?:<input>|script\.js):(\d{1,6}|1\d{6}):(\d+)/;
 
 // [text, line, column] of the innermost place of the script in a stack, or null
 function placeIn(stack) {
