@@ -1,6 +1,6 @@
 // Hosts of URLs as the URL Standard reads them: names, IPv4 in its many spellings, IPv6.
 //
-// A name that is not ASCII is refused: the tables that it takes to write it in ASCII are not here. Only `url.js` calls it.
+// A name that is not ASCII is refused: the tables that it takes to write it in ASCII are not here. `url.js` calls it.
 
 const FORBIDDEN_IN_HOST = /[\0\t\n\r #/:<>?@[\\\]^|]/;
 const FORBIDDEN_IN_DOMAIN = /[\0-\x20#%/:<>?@[\\\]^|\x7f]/;

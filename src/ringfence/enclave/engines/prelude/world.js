@@ -1,5 +1,6 @@
-// What a script finds around it: a clock and randomness that the host gives, no way to look at the machine, and the
-// few globals of other runtimes that scripts expect (`text.js`, `clone.js`, `locale.js`).
+// What a script finds around it: a clock and randomness that the host gives, and no way to look at the machine. What
+// else of other runtimes scripts expect is in `text.js`, `clone.js`, `numerals.js`, `calendar.js`, `collation.js` and
+// `url.js`.
 //
 // Time starts where the host says and runs on or stands still. Random numbers and ids are two streams of one seed, so
 // that a script which is run again sees the same ones, and ids do not depend on how often `Math.random` was called.
@@ -34,10 +35,6 @@ function now() {
 // A global of ours: as those of the language, it can be replaced, and does not show when globals are listed
 function provide(name, value) {
   hide(globalThis, name, value);
-}
-
-function remove(owner, name) {
-  delete owner[name];
 }
 
 // Clock
@@ -158,7 +155,7 @@ function installRandomness() {
 
 function removeForeign() {
   const names = ["SharedArrayBuffer", "Atomics", "WeakRef", "FinalizationRegistry"];
-  for (let i = 0; i < names.length; i++) remove(globalThis, names[i]);
+  for (let i = 0; i < names.length; i++) delete globalThis[names[i]];
 }
 
 // Dynamic code, at the levels that forbid it. `onViolation` hears what was tried; then the call fails.
