@@ -1,5 +1,7 @@
 """The check of one JavaScript source, in two lengths: what refuses a run, and all there is to say.
 
+Before a run only what can refuse it is looked for, because every run pays: at STANDARD and PERMISSIVE that is the text,
+the syntax, and what can never work. The report adds the rules that only warn, and where the script reaches tools.
 Nothing of the source is executed. Pure, standard library only; the guest calls it.
 """
 
@@ -7,16 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from ringfence.enclave.agentscript import calls, constructs, dialects, names, patterns, promises, sizes
+from ringfence.enclave.agentscript.facts import Facts
+from ringfence.enclave.agentscript.rules import RULES
+from ringfence.enclave.agentscript.subject import Subject
+from ringfence.enclave.agentscript.suspects import suspicious
 from ringfence.enclave.agentscript.syntax import Rejected, Script, parse
-from ringfence.enclave.check.findings import Found, ordered
+from ringfence.enclave.check.findings import Findings, Found, ordered
 from ringfence.enclave.check.known import Known
 
 if TYPE_CHECKING:
     from tree_sitter import Parser
 
     from ringfence.enclave.reach import Reached
+
+_REFUSING: Final = frozenset({"STRICT", "SECURE"})
+"""Levels at which every rule can refuse a script."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,26 +38,53 @@ class Report:
 
 
 def admit(source: str, level: str, known: Known, parser: Parser) -> Script | list[Found]:
-    """A source that may run at `level`, else what keeps it from running, in source order."""
+    """A source that may run at `level`, else what keeps it from running, in source order.
+
+    `off` refuses only what is not JavaScript.
+    """
     try:
-        return parse(source, parser)
+        script = parse(source, parser)
     except Rejected as rejected:
-        return [as_found(rejected)]
+        return [as_found(rejected, source)]
+    found: list[Found] = []
+    if level in _REFUSING or (level != "off" and suspicious(script, known)):
+        found = [one for one in rules(script, level, known) if one.severity == "error"]
+    return ordered(found) if found else script
 
 
 def report(
     source: str, level: str, known: Known, parser: Parser, complaint: Callable[[Script], Found | None]
 ) -> Report:
     """Errors, warnings and the places that reach tools. `complaint`: what the engine says of the source, if anything."""
-    admitted = admit(source, level, known, parser)
-    if isinstance(admitted, list):
-        return Report(findings=admitted, reach=[])
-    found = complaint(admitted)
-    return Report(findings=ordered([found] if found else []), reach=[])
+    try:
+        script = parse(source, parser)
+    except Rejected as rejected:
+        return Report(findings=[as_found(rejected, source)], reach=[])
+    found = rules(script, level, known) if level != "off" else []
+    said = complaint(script)
+    if said is not None:
+        found.append(said)
+    return Report(findings=ordered(found), reach=[])
 
 
-def as_found(rejected: Rejected) -> Found:
-    """What a parser says, as a finding."""
-    return Found(
-        code=rejected.code, line=rejected.line, column=rejected.column, message=rejected.message, fix=rejected.fix
-    )
+def rules(script: Script, level: str, known: Known) -> list[Found]:
+    """What the rule table says about a tree, in source order."""
+    findings = Findings(level, RULES)
+    subject = Subject(Facts(script), findings, known)
+    for node in subject.facts.nodes:
+        names.look(subject, node)
+        calls.look(subject, node)
+        patterns.look(subject, node)
+        constructs.look(subject, node)
+        promises.look(subject, node)
+        sizes.look(subject, node)
+    patterns.look_at_all(subject)
+    return findings.sorted()
+
+
+def as_found(rejected: Rejected, source: str) -> Found:
+    """What a parser says, as a finding; in the words of the language that the source is really written in."""
+    message, fix = rejected.message, rejected.fix
+    if rejected.code == "SYNTAX" and (guess := dialects.guess(source, rejected.line)) is not None:
+        message, fix = guess
+    return Found(code=rejected.code, line=rejected.line, column=rejected.column, message=message, fix=fix)

@@ -1,0 +1,205 @@
+"""A script's syntax tree as the rules read it: nodes that know their parent, their parts by name, and where they stand.
+
+Made once from tree-sitter's tree, with a cursor and without recursion, because the rules look at each node many times and
+every look at a foreign node makes a new object. Comments and brackets are left out. Pure, standard library only.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+    from ringfence.enclave.agentscript.scopes import Binding, Scope
+    from ringfence.enclave.agentscript.syntax import Script
+
+_LEFT_OUT: Final = frozenset({"comment", "html_comment", "hash_bang_line"})
+_LINE_END: Final = re.compile("\r\n|[\n\r\u2028\u2029]")
+FUNCTIONS: Final = frozenset(
+    """function_declaration function_expression generator_function generator_function_declaration arrow_function
+    method_definition""".split()
+)
+LOOPS: Final = frozenset("for_statement for_in_statement while_statement do_statement".split())
+_LONGEST_NUMBER: Final = 400
+"""Digits that are read."""
+
+
+class Node:
+    """One node. `kind` is tree-sitter's type; `parts` are children by the grammar's names for them."""
+
+    __slots__ = (
+        "binding",
+        "children",
+        "end",
+        "kind",
+        "operator",
+        "parent",
+        "parts",
+        "scope",
+        "start",
+        "tokens",
+        "tree",
+    )
+
+    def __init__(self, tree: Tree, kind: str, start: int, end: int, parent: Node | None) -> None:
+        self.tree = tree
+        self.kind = kind
+        self.start = start
+        """Bytes of UTF-8."""
+        self.end = end
+        self.parent = parent
+        self.children: list[Node] = []
+        self.parts: dict[str, Node] = {}
+        self.tokens: list[str] = []
+        """Words and signs among its children: `async`, `const`, `*`."""
+        self.operator = ""
+        self.scope: Scope | None = None
+        """Where it stands; set by `scopes`."""
+        self.binding: Binding | None = None
+        """What a name stands for; set by `scopes`. None: the script does not declare it."""
+
+    @property
+    def text(self) -> str:
+        return self.tree.data[self.start : self.end].decode("utf-8", "replace")
+
+    @property
+    def lineno(self) -> int:
+        return self.tree.place(self.start)[0]
+
+    @property
+    def col_offset(self) -> int:
+        """Characters before it in its line."""
+        return self.tree.place(self.start)[1]
+
+    def below(self) -> Iterator[Node]:
+        """It and every node inside it, outer ones first, in source order."""
+        stack: list[Node] = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack += reversed(node.children)
+
+    def above(self) -> Iterator[Node]:
+        """Every node around it, inner ones first."""
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
+
+class Tree:
+    """All nodes of one source, in source order, outer ones first."""
+
+    def __init__(self, script: Script) -> None:
+        self.data = script.data
+        self._starts: list[int] | None = None
+        self.nodes = _nodes(self, script.tree.root_node)
+
+    @property
+    def root(self) -> Node:
+        return self.nodes[0]
+
+    def place(self, at: int) -> tuple[int, int]:
+        """Line, 1-based, and characters before it in that line."""
+        if self._starts is None:
+            self._starts = _line_starts(self.data)
+        line = bisect_right(self._starts, at)
+        return line, len(self.data[self._starts[line - 1] : at].decode("utf-8", "replace"))
+
+
+def _line_starts(data: bytes) -> list[int]:
+    if data.isascii() and b"\r" not in data:
+        starts = [0]
+        at = data.find(b"\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = data.find(b"\n", at + 1)
+        return starts
+    text = data.decode("utf-8", "replace")
+    starts, bytes_before, before = [0], 0, 0
+    for match in _LINE_END.finditer(text):
+        bytes_before += len(text[before : match.end()].encode("utf-8", "surrogatepass"))
+        before = match.end()
+        starts.append(bytes_before)
+    return starts
+
+
+def _nodes(tree: Tree, root: tree_sitter.Node) -> list[Node]:
+    cursor = root.walk()
+    first = Node(tree, root.type, root.start_byte, root.end_byte, None)
+    made = [first]
+    if not cursor.goto_first_child():
+        return made
+    parents = [first]
+    while True:
+        node, parent = cursor.node, parents[-1]
+        assert node is not None
+        kind, field = node.type, cursor.field_name
+        entered = False
+        if not node.is_named:
+            parent.tokens.append(kind)
+            if field == "operator":
+                parent.operator = kind
+        elif kind not in _LEFT_OUT:
+            own = Node(tree, kind, node.start_byte, node.end_byte, parent)
+            parent.children.append(own)
+            if field is not None:
+                parent.parts.setdefault(field, own)
+            made.append(own)
+            if entered := cursor.goto_first_child():
+                parents.append(own)
+        while not entered and not cursor.goto_next_sibling():
+            if not cursor.goto_parent() or len(parents) == 1:
+                return made
+            parents.pop()
+
+
+# what nodes are made of
+
+
+def inner(node: Node) -> Node:
+    """The expression inside brackets."""
+    while node.kind == "parenthesized_expression" and len(node.children) == 1:
+        node = node.children[0]
+    return node
+
+
+def outer(node: Node) -> Node:
+    """The brackets around an expression, the outermost ones."""
+    while node.parent is not None and node.parent.kind == "parenthesized_expression":
+        node = node.parent
+    return node
+
+
+def arguments(call: Node) -> list[Node]:
+    """Arguments of a call or of `new`; none for a tagged template."""
+    given = call.parts.get("arguments")
+    return given.children if given is not None and given.kind == "arguments" else []
+
+
+def is_async(node: Node) -> bool:
+    return "async" in node.tokens
+
+
+def is_generator(node: Node) -> bool:
+    return node.kind.startswith("generator_") or "*" in node.tokens
+
+
+def number(node: Node) -> float | int | None:
+    """Value of a number literal, BigInts included, that is not too long to be read."""
+    text = node.text.replace("_", "").lower()
+    if len(text) > _LONGEST_NUMBER:
+        return None
+    try:
+        if text.endswith("n") and not text.startswith("0x"):
+            return int(text[:-1], 0)
+        if text.startswith(("0x", "0o", "0b")):
+            return int(text.removesuffix("n"), 0)
+        value = float(text)
+    except ValueError:
+        return None
+    return int(value) if value.is_integer() else value
