@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ringfence.enclave.namespaces import BUILTINS, GUEST_NAMES, PREFIX, parse
+from ringfence.enclave.languages import PYTHON
+from ringfence.enclave.namespaces import PREFIX, parse
 from ringfence.errors import ConfigError
 
 
@@ -130,14 +131,14 @@ def test_a_keyword_as_a_namespace_is_refused(name: str) -> None:
     assert refusal({name: ["x"]}) == ("bad_name", f"namespace {name!r} is a reserved word of Python")
 
 
-@pytest.mark.parametrize("name", [*sorted(GUEST_NAMES), "print", "list", "type", "filter", "id", "ValueError"])
+@pytest.mark.parametrize("name", [*sorted(PYTHON.guest), "print", "list", "type", "filter", "id", "ValueError"])
 def test_a_namespace_that_would_hide_a_name_of_every_script_is_refused(name: str) -> None:
     assert refusal({name: ["x"]}) == ("bad_name", f"namespace {name!r} would hide a name that every script has")
 
 
 def test_every_builtin_of_this_python_is_known() -> None:
     here = {name for name in dir(builtins) if not name.startswith("_") and not keyword.iskeyword(name)}
-    assert here <= BUILTINS
+    assert here <= PYTHON.builtins
 
 
 @pytest.mark.parametrize("name", ["os", "sys", "subprocess", "builtins", "importlib", "ctypes"])

@@ -26,6 +26,7 @@ from ringfence.enclave.callers import GateCaller, HandlerCaller, ToolHandler
 from ringfence.enclave.calls import Flagged
 from ringfence.enclave.channel import Channel
 from ringfence.enclave.functions import GlobalFunctions
+from ringfence.enclave.languages import LANGUAGES
 from ringfence.enclave.options import LEAST_MEMORY as LEAST_MEMORY
 from ringfence.enclave.options import EnclaveConfig, EnclaveOptions, parse
 from ringfence.enclave.reports import CheckReport
@@ -110,7 +111,11 @@ class Enclave:
         **options: Unpack[EnclaveOptions],
     ) -> None:
         self._config = parse(options)
-        self._globals = globals_.parse(options.get("globals"), allow_functions=self._config.allow_functions_in_globals)
+        self._globals = globals_.parse(
+            options.get("globals"),
+            allow_functions=self._config.allow_functions_in_globals,
+            language=LANGUAGES[self._config.language],
+        )
         self._limits = self._config.limits()
         if tools is not None and tool_handler is not None:
             raise ConfigError("pass tools= or tool_handler=, not both")

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import io
 import json
-import keyword
 import sys
 import types
 import unicodedata
@@ -30,7 +29,7 @@ from uuid import UUID
 from ringfence.contract.calling import is_async
 from ringfence.contract.output import dump_plain
 from ringfence.contract.restorable import tags_of
-from ringfence.enclave.namespaces import GUEST_NAMES, PROTOTYPES
+from ringfence.enclave.languages import PROTOTYPES, PYTHON, Language
 from ringfence.errors import ConfigError
 from ringfence.limits import ValueBudget, read_mapping, shown
 from ringfence.values import ValueRefused
@@ -84,7 +83,7 @@ class Globals:
     """By number."""
 
 
-def parse(given: object, *, allow_functions: bool) -> Globals:
+def parse(given: object, *, allow_functions: bool, language: Language = PYTHON) -> Globals:
     """Judge and copy.
 
     Raises:
@@ -98,7 +97,7 @@ def parse(given: object, *, allow_functions: bool) -> Globals:
     nodes: list[bytes] = []
     values = read_mapping(cast("Mapping[Any, Any]", given), "globals")
     for name, value in values.items():
-        _check_name(name)
+        _check_name(name, language)
         nodes.append(b"%b:%b" % (_json(name), walk.written(name, value)))
     text = b"{%b}" % b",".join(nodes)
     if len(text) > _BUDGET.size:
@@ -106,15 +105,15 @@ def parse(given: object, *, allow_functions: bool) -> Globals:
     return Globals(names=frozenset(values), nodes=text, functions=tuple(walk.functions))
 
 
-def _check_name(name: object) -> None:
+def _check_name(name: object, language: Language) -> None:
     if type(name) is not str:
         raise ConfigError(f"globals: the name {shown(name)} is not text but {type(name).__name__}", code="bad_name")
     reason = None
-    if not name.isidentifier() or keyword.iskeyword(name) or unicodedata.normalize("NFKC", name) != name:
+    if not language.is_name(name) or unicodedata.normalize("NFKC", name) != name:
         reason = "is no name that a script can write"
     elif name.startswith("__") or name in PROTOTYPES:
         reason = "is a reserved name"
-    elif name in GUEST_NAMES:
+    elif name in language.guest:
         reason = "is a name that every script has"
     if reason is not None:
         raise ConfigError(f"globals: {shown(name)} {reason}", code="bad_name", hint="choose another name")

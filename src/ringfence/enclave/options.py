@@ -16,6 +16,7 @@ from typing import Any, Final, TypedDict, cast
 
 from ringfence.contract.names import suggest
 from ringfence.enclave import namespaces
+from ringfence.enclave.languages import LANGUAGES, PYTHON
 from ringfence.errors import ConfigError
 from ringfence.limits import (
     GLOBAL_CALLS_PER_TOOL_CALL,
@@ -34,7 +35,6 @@ from ringfence.limits import (
 from ringfence.policy import screening
 from ringfence.policy.screening import Screening
 
-LANGUAGES: Final = ("python", "javascript")
 LEAST_MEMORY: Final = 16 * MIB
 MOST_MEMORY: Final = 1 << 46
 """Bytes of address space that a process of any machine can have."""
@@ -197,7 +197,7 @@ def parse(given: EnclaveOptions) -> EnclaveConfig:
     defaults = LEVELS.get(level) if type(level) is str else None
     if defaults is None:
         raise ConfigError(f"security_level must be one of {', '.join(LEVELS)}, not {shown(level)}")
-    language = options.get("language", LANGUAGES[0])
+    language = options.get("language", PYTHON.name)
     if type(language) is not str or language not in LANGUAGES:
         raise ConfigError(f"language must be one of {', '.join(LANGUAGES)}, not {shown(language)}")
     validate = _flag(options, "validate", default=True)
@@ -206,7 +206,9 @@ def parse(given: EnclaveOptions) -> EnclaveConfig:
     return replace(
         config,
         language=language,
-        tool_namespaces=namespaces.parse(options.get("tool_namespaces"), reserved=reserved),
+        tool_namespaces=namespaces.parse(
+            options.get("tool_namespaces"), reserved=reserved, language=LANGUAGES[language]
+        ),
         allow_functions_in_globals=_flag(
             options, "allow_functions_in_globals", default=defaults.allow_functions_in_globals
         ),
@@ -237,7 +239,7 @@ def _numbers(
     calls = count("max_tool_calls", defaults.max_tool_calls)
     turns = count("max_iterations", defaults.max_iterations, least=1, most=MOST_TURNS)
     return EnclaveConfig(
-        language=LANGUAGES[0],
+        language=PYTHON.name,
         security_level=level,
         timeout=parse_seconds(options.get("timeout", defaults.timeout), "timeout"),
         max_tool_calls=calls,

@@ -273,6 +273,8 @@ class RunRequest:
     """Send the script's top-level data back with its value."""
     taken: frozenset[str] = frozenset()
     """Names that are no variables since they stand for something else. For the host; not sent."""
+    language: str = "python"
+    """What the source is written in. For the host; a guest knows."""
     frozen: bool = False
     """The guest's clock stands still."""
     max_iterations: int = 0

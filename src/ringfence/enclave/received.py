@@ -15,6 +15,7 @@ import msgspec
 from ringfence import values
 from ringfence.contract.advice import fix_for
 from ringfence.enclave import table
+from ringfence.enclave.languages import PYTHON, Language
 from ringfence.enclave.protocol import Call, Done, GlobalCall, Raw, Tags, WireViolation, decode_tags, print_allowance
 from ringfence.enclave.results import Ending, run_error
 from ringfence.enclave.variables import is_private, is_writable
@@ -101,11 +102,19 @@ def _fitting(use: Callable[[Any, Any], Any], value: Any, tags: Mapping[Any, Any]
         raise WireViolation(f"tags that do not fit ({type(error).__name__})") from None
 
 
-def take_done(frame: Done, budget: ValueBudget, *, variables: bool, taken: Collection[str] = ()) -> Ending:
+def take_done(
+    frame: Done,
+    budget: ValueBudget,
+    *,
+    variables: bool,
+    taken: Collection[str] = (),
+    language: Language = PYTHON,
+) -> Ending:
     """The script's value, and its variables where they were asked for; or why the value is refused.
 
     Args:
         taken: names that are no variables.
+        language: of the script.
 
     Raises:
         WireViolation: tags that do not fit, or variables that are no object, are missing, have names that no script
@@ -118,7 +127,7 @@ def take_done(frame: Done, budget: ValueBudget, *, variables: bool, taken: Colle
         value = restored(frame.value, _take_tags(frame.tags, budget), budget)
         if not variables:
             return Ending(value=value)
-        kept, lost = _take_variables(frame, budget)
+        kept, lost = _take_variables(frame, budget, language)
     except values.ValueRefused as refused:
         if not refused.too_large:
             return Ending(error=run_error("wire_violation", f"the script's result was refused: {refused}"))
@@ -128,13 +137,13 @@ def take_done(frame: Done, budget: ValueBudget, *, variables: bool, taken: Colle
     return Ending(value=value, variables=kept, unkept=tuple(sorted(lost.union(frame.unkept).difference(kept))))
 
 
-def _take_variables(frame: Done, budget: ValueBudget) -> tuple[dict[str, Any], set[str]]:
+def _take_variables(frame: Done, budget: ValueBudget, language: Language) -> tuple[dict[str, Any], set[str]]:
     """The variables, and the names of those that are too deep to be given to the next run."""
     plain = values.parse(frame.variables, budget)
     if type(plain) is not dict:
         raise WireViolation("variables that are no object")
     members = cast("dict[str, Any]", plain)
-    if not all(is_writable(name) and not is_private(name) for name in members):
+    if not all(is_writable(name, language) and not is_private(name) for name in members):
         raise WireViolation("variables with names that no script can write")
     lost = {name for name, value in members.items() if budget.depth > _GIVEN.depth and _is_deep(value)}
     tags = _take_tags(frame.variable_tags, budget)

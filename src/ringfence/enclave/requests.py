@@ -17,8 +17,9 @@ from ringfence import values
 from ringfence.contract.names import suggest
 from ringfence.contract.output import dump_plain
 from ringfence.contract.restorable import tags_of
-from ringfence.enclave import protocol, stubs, variables
+from ringfence.enclave import protocol, variables
 from ringfence.enclave.globals import Globals
+from ringfence.enclave.languages import LANGUAGES, Language
 from ringfence.enclave.namespaces import PREFIX, Namespaces
 from ringfence.enclave.options import EnclaveConfig
 from ringfence.enclave.protocol import Tags
@@ -64,8 +65,9 @@ def request(
         raise ConfigError(f"a script is text, not {type(given.source).__name__}")
     inputs, inputs_tags = _data(given.inputs, "inputs")
     kept, kept_tags = _data(given.variables, "variables")
-    taken = variables.taken(namespaces, globals_.names)
-    _check_names(given.variables, taken)
+    language = LANGUAGES[config.language]
+    taken = variables.taken(namespaces, globals_.names, language)
+    _check_names(given.variables, taken, language)
     return protocol.RunRequest(
         run_id=f"r_{chance[:16]}",
         source=given.source,
@@ -82,6 +84,7 @@ def request(
         variables_tags=kept_tags,
         keep_variables=given.variables is not None,
         taken=taken,
+        language=language.name,
         frozen=config.clock is not None,
         max_iterations=config.max_iterations or 0,
         counted="none" if config.max_iterations is None else "all" if config.count_endless_loops else "bounded",
@@ -106,12 +109,12 @@ def _data(given: object, what: str) -> tuple[bytes, Tags | None]:
     return data, tags_of(data)
 
 
-def _check_names(given: object, taken: Collection[str]) -> None:
+def _check_names(given: object, taken: Collection[str], language: Language) -> None:
     """Variables are the script's own names, and may hide none of the host's."""
     if not isinstance(given, Mapping):
         return
     for name in cast("Mapping[str, Any]", given):
-        if not variables.is_writable(name):
+        if not variables.is_writable(name, language):
             raise ConfigError(f"variables: {shown(name)} is no name that a script can write", code="bad_name")
         if variables.is_private(name):
             text = (
@@ -147,7 +150,7 @@ def namespaces_of(config: EnclaveConfig, catalogue: Collection[str] | None) -> N
     if catalogue is None:
         return config.tool_namespaces
     made: dict[str, Mapping[str, str]] = {
-        "tools": MappingProxyType({stubs.method_name(name): name for name in catalogue})
+        "tools": MappingProxyType({LANGUAGES[config.language].method(name): name for name in catalogue})
     }
     for name, methods in config.tool_namespaces.items():
         made[name] = MappingProxyType(

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, assert_never, cast
 
 from ringfence.contract.advice import fix_for
+from ringfence.enclave import hints_javascript
 from ringfence.enclave.hints import hint_for
 from ringfence.enclave.protocol import Failed, FailureKind, own_code
 from ringfence.errors import CODES, ErrorInfo, Status
@@ -24,6 +25,14 @@ RUN_CODES: Final = frozenset(spec.run_code for spec in CODES.values())
 """Every code that `RunResult.error.code` can have."""
 
 _EXIT_CODE: Final = re.compile(r"-?[0-9]+|True")
+_RETURN: Final = {
+    "python": "return numbers, text, lists and dicts with text keys",
+    "javascript": "return numbers, text, arrays and plain objects",
+}
+_AWAIT: Final = {
+    "python": "await something that a tool call or a sleep completes",
+    "javascript": "await a tool call, or something that one completes",
+}
 _SHOWN_FINDINGS: Final = 10
 """Findings in the message; the error's data has all."""
 
@@ -187,10 +196,11 @@ def from_guest(
     calls_made: int,
     tools: Collection[str],
     impossible: Collection[FailureKind] = (),
+    language: str = "python",
 ) -> ErrorInfo | None:
     """The error of a run that the guest says has failed; None when the claim contradicts what the host knows.
 
-    `impossible` are kinds that cannot be: a limit that is not set, a watch that nobody keeps.
+    `impossible` are kinds that cannot be: a limit that is not set, a watch that nobody keeps. `language` is the script's.
     """
     if frame.kind in impossible:
         return None
@@ -202,7 +212,7 @@ def from_guest(
             error = run_error(
                 "script_raised",
                 _said(frame),
-                hint=hint_for(frame, tools),
+                hint=hint_for(frame, tools) if language == "python" else hints_javascript.hint_for(frame, tools),
                 line=frame.line,
                 **trace,
             )
@@ -218,12 +228,12 @@ def from_guest(
             hint = f"line {frame.line}: write await before the call" if frame.line else "write await before it"
             return _named(run_error("script_raised", frame.message, hint=hint, line=frame.line), frame.name)
         case "value":
-            hint = fix_for(frame.message) or "return numbers, text, lists and dicts with text keys"
+            hint = fix_for(frame.message) or _RETURN[language]
             return _named(run_error("script_raised", frame.message, hint=hint), frame.name)
         case "large":
             return run_error("result_too_large", frame.message, hint="return a summary")
         case "deadlock":
-            hint = "await something that a tool call or a sleep completes"
+            hint = _AWAIT[language]
             return _named(run_error("script_raised", frame.message, hint=hint, line=frame.line), frame.name)
         case "iterations":
             hint = "loop over less, let a tool do the search, or raise max_iterations"

@@ -21,6 +21,7 @@ from ringfence.enclave.channel import Channel
 from ringfence.enclave.deadline import Deadline
 from ringfence.enclave.endings import explain_death
 from ringfence.enclave.functions import GlobalFunctions
+from ringfence.enclave.languages import LANGUAGES, PYTHON
 from ringfence.enclave.ledger import NO_ARGUMENTS, Entry, Flood, Ledger, OutOfOrder, Refuse, Screen, Start
 from ringfence.enclave.received import Printed, take_arguments, take_done
 from ringfence.enclave.results import CallFailure, Ending, RunResult, RunStats, run_error
@@ -83,6 +84,7 @@ class ScriptSession:
         """Bytes of arguments that exceptions of calls keep alive in their frames."""
         self._keeps_variables = False
         self._taken: frozenset[str] = frozenset()
+        self._language = PYTHON
         self._sanitizes = False
         self._started_at = time.time()
         self._grace: asyncio.TimerHandle | None = None
@@ -97,6 +99,7 @@ class ScriptSession:
             asyncio.CancelledError: the caller was cancelled; the guest is dead and its calls are unwound.
         """
         self._keeps_variables, self._taken, self._sanitizes = request.keep_variables, request.taken, not request.traces
+        self._language = LANGUAGES[request.language]
         self._channel.attach(self)
         if not request.max_iterations:
             self._impossible.append("iterations")
@@ -385,6 +388,7 @@ class ScriptSession:
                     calls_made=self._ledger.made,
                     tools=self._caller.catalogue() or (),
                     impossible=self._impossible,
+                    language=self._language.name,
                 )
                 return Ending(
                     error=error or run_error("wire_violation", "the guest broke the protocol: a contradiction")
@@ -396,7 +400,13 @@ class ScriptSession:
 
     def _ending(self, done: protocol.Done) -> Ending:
         try:
-            return take_done(done, self._limits.value, variables=self._keeps_variables, taken=self._taken)
+            return take_done(
+                done,
+                self._limits.value,
+                variables=self._keeps_variables,
+                taken=self._taken,
+                language=self._language,
+            )
         except protocol.WireViolation as violation:
             return Ending(error=run_error("wire_violation", f"the guest broke the protocol: {violation}"))
 

@@ -7,19 +7,18 @@ back. Pure.
 
 from __future__ import annotations
 
-import keyword
 from collections.abc import Collection
 from typing import Final
 
-from ringfence.enclave.namespaces import GUEST_NAMES
+from ringfence.enclave.languages import PYTHON, Language
 
 _OPTIONAL: Final = frozenset({"tools"})
 """Names of the guest's that a script may lack: then they are free."""
 
 
-def is_writable(name: str) -> bool:
+def is_writable(name: str, language: Language = PYTHON) -> bool:
     """Whether a script can write this name at all. A guest that sends another one is not honest."""
-    return name.isidentifier() and not keyword.iskeyword(name)
+    return language.is_name(name)
 
 
 def is_private(name: str) -> bool:
@@ -27,6 +26,6 @@ def is_private(name: str) -> bool:
     return name.startswith("_")
 
 
-def taken(namespaces: Collection[str], globals_: Collection[str]) -> frozenset[str]:
+def taken(namespaces: Collection[str], globals_: Collection[str], language: Language = PYTHON) -> frozenset[str]:
     """Names that stand for something else in a script with these namespaces and globals, and are no variables."""
-    return frozenset((GUEST_NAMES - _OPTIONAL).union(namespaces, globals_))
+    return frozenset((language.guest - _OPTIONAL).union(namespaces, globals_))

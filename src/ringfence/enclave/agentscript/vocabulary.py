@@ -26,7 +26,7 @@ ALL_NAMES: Final = (
         """ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array Boolean DOMException DataView
         DisposableStack Float16Array Float32Array Float64Array Function Int16Array Int32Array Int8Array Iterator Map
         Promise Proxy Reflect RegExp Set Symbol TextDecoder TextEncoder Uint16Array Uint32Array Uint8Array
-        Uint8ClampedArray WeakMap WeakSet atob btoa crypto escape eval globalThis performance queueMicrotask
+        Uint8ClampedArray URL URLSearchParams WeakMap WeakSet atob btoa crypto escape eval globalThis performance queueMicrotask
         structuredClone unescape""".split()
     )
 )
@@ -129,8 +129,6 @@ FIXES: Final = MappingProxyType[str, str](
         "clearImmediate": "there are no timers: remove it",
         "queueMicrotask": "await the call instead",
         "Intl": "format with toFixed, padStart and join",
-        "URL": "build it of text, with encodeURIComponent for its parts",
-        "URLSearchParams": "build it of text, with encodeURIComponent for its parts",
         "AbortController": "calls end by themselves at the run's deadline: remove it",
         "Worker": "use Promise.all for several calls at once",
         "lodash": "use the methods of arrays and objects",

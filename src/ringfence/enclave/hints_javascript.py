@@ -1,0 +1,90 @@
+"""What usually mends an exception that a JavaScript script raised: one short sentence for the model that wrote it.
+
+As `hints` for Python; the texts are quickjs-ng's. Judges the guest's own account, so a hint is advice and nothing more.
+Knows names of globals and tools. Pure; `results` asks it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from typing import Final
+
+from ringfence.contract.names import suggest
+from ringfence.enclave.agentscript.vocabulary import ALL_NAMES, FIXES
+from ringfence.enclave.protocol import Failed
+
+_Maker = Callable[[re.Match[str], Collection[str]], str | None]
+
+
+def hint_for(frame: Failed, tools: Collection[str]) -> str | None:
+    """The fix, if one is known. `tools`: names that `tools` has as methods."""
+    for kind, pattern, make in _RULES:
+        if frame.name == kind and (found := pattern.search(frame.message)) is not None:
+            hint = make(found, tools)
+            if hint is not None:
+                return hint
+    return None
+
+
+def _undefined(found: re.Match[str], tools: Collection[str]) -> str | None:
+    name = found[1]
+    if name in FIXES:
+        return FIXES[name]
+    if name in tools:
+        return f"write: await tools.{name}({{...}})"
+    if name == "tools":
+        return "write: await callTool('name', {...})"
+    close = suggest(name, [*ALL_NAMES, "callTool", "console", "inputs", "parallel", "tools", *tools])
+    if close is None:
+        return "declare it with const or let"
+    return f"did you mean {f'tools.{close}' if close in tools else close}?"
+
+
+def _fixed(fix: str) -> _Maker:
+    return lambda _, __: fix
+
+
+_RULES: Final[tuple[tuple[str, re.Pattern[str], _Maker], ...]] = (
+    ("ReferenceError", re.compile(r"^([\w$]+) is not defined"), _undefined),
+    ("ReferenceError", re.compile("is not initialized"), _fixed("declare it further up, before its first use")),
+    (
+        "TypeError",
+        re.compile(r"^cannot read property '(.+)' of (?:undefined|null)"),
+        lambda found, _: f"the value before .{found[1]} is missing: test for it first, or write ?.{found[1]}",
+    ),
+    ("TypeError", re.compile("^Cannot convert undefined or null to object"), _fixed("test for the value first")),
+    (
+        "TypeError",
+        re.compile("not a function$"),
+        _fixed("await a call before its result is used, and look up the method's name"),
+    ),
+    (
+        "TypeError",
+        re.compile("not iterable$"),
+        _fixed("await a call before its result is used; of an object take the array inside, or Object.entries(...)"),
+    ),
+    (
+        "TypeError",
+        re.compile("is read-only|not extensible"),
+        _fixed("declare it with let, or change a copy: { ...value }"),
+    ),
+    ("TypeError", re.compile("convert BigInt to number"), _fixed("convert one side: Number(big) or BigInt(number)")),
+    ("TypeError", re.compile("BigInt are forbidden"), _fixed("write String(value) for large whole numbers")),
+    ("TypeError", re.compile("circular reference"), _fixed("leave the way back out")),
+    ("TypeError", re.compile("invoked with 'new'"), _fixed("write new before the class")),
+    ("TypeError", re.compile("^empty array"), _fixed("give reduce a start value")),
+    (
+        "SyntaxError",
+        re.compile("unexpected token|in JSON"),
+        _fixed("JSON.parse needs JSON text; results of tools and inputs are values already"),
+    ),
+    ("RangeError", re.compile("call stack"), _fixed("use a loop")),
+    (
+        "RangeError",
+        re.compile("Date value is NaN"),
+        _fixed("give Date a text such as 2026-01-31T12:00:00Z, or numbers"),
+    ),
+    ("RangeError", re.compile("convert to BigInt"), _fixed("round first: BigInt(Math.round(value))")),
+    ("InternalError", re.compile("string too long"), _fixed("collect parts in an array, and less of them")),
+)
