@@ -20,6 +20,12 @@ _DATA: Final = frozenset({"null", "undefined", "array"})
 _TEXTS: Final = frozenset({"string", "template_string"})
 
 
+KINDS: Final = frozenset(
+    """call_expression member_expression subscript_expression shorthand_property_identifier_pattern
+    pair_pattern""".split()
+)
+
+
 def look(subject: Subject, node: Node) -> None:
     """Report what is wrong with one call, or with one function that is used as a value."""
     match node.kind:

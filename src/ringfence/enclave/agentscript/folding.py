@@ -198,7 +198,7 @@ class _Folder:
         constant = binding.constant
         if constant is not None:
             return self.fold(constant, depth)
-        if binding.value is None or binding.node.kind != "identifier":
+        if binding.value is None or not binding.is_whole:
             return _UNKNOWN
         return Folded(self.fold(binding.value, depth).values)  # set again somewhere
 

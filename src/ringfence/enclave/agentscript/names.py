@@ -18,6 +18,12 @@ _LONGEST_COMPARED: Final = 60
 _SETS: Final = frozenset({"assignment_expression", "augmented_assignment_expression"})
 
 
+KINDS: Final = frozenset(
+    """identifier shorthand_property_identifier shorthand_property_identifier_pattern member_expression
+    subscript_expression pair_pattern pair method_definition field_definition object_pattern""".split()
+)
+
+
 def look(subject: Subject, node: Node) -> None:
     """Report what is wrong with the names of one node."""
     match node.kind:

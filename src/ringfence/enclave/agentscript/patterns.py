@@ -26,6 +26,9 @@ _ALTERNATIVES: Final = re.compile(rf"\((?:\?:|\?<\w+>)?((?:{_ONE}|\|)++)\){_MANY
 _WITH_PATTERN: Final = frozenset({"string", "template_string", "regex"})
 
 
+KINDS: Final = frozenset({"regex", "call_expression", "new_expression"})
+
+
 def look(subject: Subject, node: Node) -> None:
     """Report what is wrong with one pattern, or with one use of what may be one."""
     match node.kind:

@@ -22,10 +22,11 @@ _DROPPING: Final = frozenset({"forEach", "map"})
 _LONGEST: Final = 60
 
 
+KINDS: Final = frozenset({"call_expression"})
+
+
 def look(subject: Subject, node: Node) -> None:
     """Report what is wrong with the promise of one call."""
-    if node.kind != "call_expression":
-        return
     if _makes_promise(subject, node):
         if is_data(subject, node):
             subject.add("UNAWAITED_CALL", node, _called(node), f"write: (await {_short(node)})")

@@ -26,7 +26,7 @@ _IMPORTS: Final = frozenset({"import_clause", "namespace_import", "import_specif
 class Binding:
     """One name in one scope."""
 
-    __slots__ = ("name", "node", "reads", "scope", "sets", "value")
+    __slots__ = ("is_whole", "name", "node", "reads", "scope", "sets", "value")
 
     def __init__(self, name: str, node: Node, scope: Scope) -> None:
         self.name = name
@@ -36,14 +36,15 @@ class Binding:
         self.sets = 0
         """How often it gets a value."""
         self.value: Node | None = None
-        """What it is, where it is set once: an initial value, a function, a class. Where the name is taken out of a
-        pattern, the value of the whole; `key` is then set."""
+        """Its initial value: an expression, a function, a class; what it is taken out of where a pattern declares it."""
+        self.is_whole = True
+        """Whether it is all of `value`, and not taken out of it."""
         self.reads: list[Node] = []
 
     @property
     def constant(self) -> Node | None:
         """The expression that it stands for wherever it is read."""
-        return self.value if self.sets == 1 and self.node.kind == "identifier" else None
+        return self.value if self.sets == 1 and self.is_whole else None
 
 
 class Scope:
@@ -135,6 +136,7 @@ def _variable(node: Node, outside: Scope) -> None:
         if value is not None:
             binding.sets += 1
             binding.value = value
+            binding.is_whole = one is name
 
 
 def _bind_name(node: Node, scope: Scope) -> None:

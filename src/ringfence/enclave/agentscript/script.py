@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ringfence.enclave.agentscript import calls, constructs, dialects, names, patterns, promises, sizes
+from ringfence.enclave.agentscript import calls, constructs, dialects, names, patterns, promises, sizes, vocabulary
 from ringfence.enclave.agentscript.facts import Facts
 from ringfence.enclave.agentscript.rules import RULES
 from ringfence.enclave.agentscript.subject import Subject
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 
 _REFUSING: Final = frozenset({"STRICT", "SECURE"})
 """Levels at which every rule can refuse a script."""
+_PARTS: Final = (
+    (names.KINDS, names.look),
+    (calls.KINDS, calls.look),
+    (patterns.KINDS, patterns.look),
+    (constructs.KINDS, constructs.look),
+    (promises.KINDS, promises.look),
+    (sizes.KINDS, sizes.look),
+)
+_LOOKS: Final = {kind: tuple(look for kinds, look in _PARTS if kind in kinds) for kind in vocabulary.KNOWN_KINDS}
+_UNKNOWN: Final = (constructs.look_at_unknown,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +82,8 @@ def rules(script: Script, level: str, known: Known) -> list[Found]:
     findings = Findings(level, RULES)
     subject = Subject(Facts(script), findings, known)
     for node in subject.facts.nodes:
-        names.look(subject, node)
-        calls.look(subject, node)
-        patterns.look(subject, node)
-        constructs.look(subject, node)
-        promises.look(subject, node)
-        sizes.look(subject, node)
+        for look in _LOOKS.get(node.kind, _UNKNOWN):
+            look(subject, node)
     patterns.look_at_all(subject)
     return findings.sorted()
 

@@ -36,6 +36,9 @@ _TIGHT: Final = _Bounds(exponent=10_000, items=1_000_000, filled=100_000, charac
 _WIDE: Final = _Bounds(exponent=20_000_000, items=50_000_000, filled=50_000_000, characters=50_000_000)
 
 
+KINDS: Final = frozenset("binary_expression augmented_assignment_expression new_expression call_expression".split())
+
+
 def look(subject: Subject, node: Node) -> None:
     """Report a node whose constants ask for too much."""
     bounds = _TIGHT if subject.level in ("STRICT", "SECURE") else _WIDE
@@ -43,10 +46,8 @@ def look(subject: Subject, node: Node) -> None:
         exceeds = _power(subject, node, bounds)
     elif node.kind == "new_expression":
         exceeds = _array(subject, node, node.parts.get("constructor"), bounds)
-    elif node.kind == "call_expression":
-        exceeds = _array(subject, node, node.parts.get("function"), bounds) or _method(subject, node, bounds)
     else:
-        return
+        exceeds = _array(subject, node, node.parts.get("function"), bounds) or _method(subject, node, bounds)
     if exceeds:
         subject.add("RESOURCE_EXHAUSTION", node, node.text)
 
