@@ -30,6 +30,8 @@ LEVELS: tuple[tuple[str, int], ...] = (
     ("enclave.check", 1),
     ("enclave.check.*", 1),
     ("enclave.stubs", 1),
+    ("enclave.stubs_typescript", 1),
+    ("enclave.description", 1),
     ("enclave.briefing", 1),
     ("enclave.results", 1),
     ("enclave.hints", 1),

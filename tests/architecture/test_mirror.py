@@ -16,6 +16,12 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "runs in the jail only, so it is driven from outside",
     ),
     "enclave.engines.python_unsafe": _GUEST,
+    "enclave.engines.javascript_unsafe": (
+        "tests/enclave/test_javascript_cases.py",
+        "runs in the jail only, so it is driven from outside",
+    ),
+    "enclave.description": ("tests/enclave/test_stubs_typescript.py", "only joins stubs and briefing"),
+    "enclave.check.known": ("tests/enclave/check/test_names.py", "holds names and nothing else"),
     "enclave.channel": ("tests/attacks/test_python_attacks.py", "is there for guests that attack it"),
     "enclave.session": ("tests/enclave/test_limits.py", "means something only with a guest on its other side"),
     "enclave.deadline": ("tests/enclave/test_limits.py", "means something only where a run overstays its time"),

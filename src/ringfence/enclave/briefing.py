@@ -11,12 +11,27 @@ import inspect
 import json
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from ringfence.enclave.check.vocabulary import SECURE_MODULES, STRICT_MODULES
 from ringfence.enclave.globals import Function, Globals
 from ringfence.enclave.options import EnclaveConfig
 from ringfence.enclave.protocol import clip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Words:
+    """How one language is spoken of."""
+
+    comment: str
+    mapping: str
+    sequence: str
+    fails: str
+    arguments: str
+    forbidden: Mapping[str, tuple[str, str]]
+    """By level: what most scripts would stumble over, and the only modules that may be imported."""
+
 
 _MOST_NAMED: Final = 20
 """Keys of one object; the others are an ellipsis."""
@@ -25,19 +40,46 @@ _WIDTH: Final = 116
 _LONGEST_DEFAULT: Final = 40
 _SIMPLE: Final = (type(None), bool, int, float, str)
 
-_FORBIDDEN: Final[Mapping[str, tuple[str, str]]] = {
-    "STRICT": (
-        "while, yield, global, nonlocal, classes that are no data classes, decorators of your own, getattr and the like "
-        "with computed names, eval, names such as __x__, format fields with attributes",
-        ", ".join(sorted(STRICT_MODULES - {"__future__"})),
+_WORDS: Final[Mapping[str, _Words]] = {
+    "python": _Words(
+        comment="#",
+        mapping="dict",
+        sequence="list",
+        fails="raise GlobalFunctionError (.message)",
+        arguments="called with one object of arguments, or with keywords",
+        forbidden={
+            "STRICT": (
+                "while, yield, global, nonlocal, classes that are no data classes, decorators of your own, getattr and "
+                "the like with computed names, eval, names such as __x__, format fields with attributes",
+                ", ".join(sorted(STRICT_MODULES - {"__future__"})),
+            ),
+            "SECURE": (
+                "computed names of tools or attributes, eval and exec, vars and dir, metaclasses, names such as __x__, "
+                "format fields with attributes, loops that never end",
+                ", ".join(sorted(SECURE_MODULES - {"__future__"})),
+            ),
+        },
     ),
-    "SECURE": (
-        "computed names of tools or attributes, eval and exec, vars and dir, metaclasses, names such as __x__, format "
-        "fields with attributes, loops that never end",
-        ", ".join(sorted(SECURE_MODULES - {"__future__"})),
+    "javascript": _Words(
+        comment="//",
+        mapping="object",
+        sequence="array",
+        fails="throw GlobalFunctionError (.message)",
+        arguments="called with one object of arguments",
+        forbidden={
+            "STRICT": (
+                "functions other than arrow functions, methods, generators, while, do, for-in, regular expressions, "
+                "new Error, Promise, Map, Set, Symbol, Reflect, computed names of tools, eval, constructor and prototype",
+                "",
+            ),
+            "SECURE": (
+                "computed names of tools, eval and Function, constructor, prototype and __proto__, Reflect, Proxy, "
+                "Object.defineProperty and the like, globalThis, loops that never end",
+                "",
+            ),
+        },
     ),
 }
-"""What most scripts would stumble over, and the only modules that may be imported."""
 
 
 def briefing(config: EnclaveConfig, namespaces: Mapping[str, Mapping[str, str]], globals_: Globals) -> str:
@@ -46,15 +88,17 @@ def briefing(config: EnclaveConfig, namespaces: Mapping[str, Mapping[str, str]],
     Args:
         namespaces: configured ones, and `tools`, which is described elsewhere.
     """
-    lines = [*_rules(config), *_namespaces(namespaces), *_globals(globals_)]
-    return "".join(f"# {line}\n" for line in lines)
+    words = _WORDS[config.language]
+    lines = [*_rules(config, words), *_namespaces(namespaces, words), *_globals(globals_, words)]
+    return "".join(f"{words.comment} {line}\n" for line in lines)
 
 
-def _rules(config: EnclaveConfig) -> Iterator[str]:
-    forbidden, modules = _FORBIDDEN.get(config.rules, ("", ""))
+def _rules(config: EnclaveConfig, words: _Words) -> Iterator[str]:
+    forbidden, modules = words.forbidden.get(config.rules, ("", ""))
     if forbidden:
         yield from _wrapped(f"Not allowed in this script: {forbidden}.")
-        yield from _wrapped(f"It may import {', '.join([*config.preload, modules])}, and nothing else.")
+        if modules:
+            yield from _wrapped(f"It may import {', '.join([*config.preload, modules])}, and nothing else.")
     elif config.preload:
         yield f"Besides Python's own modules it may import {', '.join(config.preload)}."
     turns = f", {config.max_iterations:,} turns of one loop" if config.max_iterations is not None else ""
@@ -65,40 +109,40 @@ def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, _WIDTH, subsequent_indent="  ")
 
 
-def _namespaces(namespaces: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+def _namespaces(namespaces: Mapping[str, Mapping[str, str]], words: _Words) -> Iterator[str]:
     rows = [
-        f"  await {space}.{method}({{...}})  # the tool {tool}"
+        f"  await {space}.{method}({{...}})  {words.comment} the tool {tool}"
         for space, methods in namespaces.items()
         if space != "tools"
         for method, tool in methods.items()
     ]
     if rows:
-        yield "Tools under other names, called with one object of arguments, or with keywords:"
+        yield f"Tools under other names, {words.arguments}:"
         yield from rows
 
 
-def _globals(globals_: Globals) -> Iterator[str]:
+def _globals(globals_: Globals, words: _Words) -> Iterator[str]:
     nodes: Mapping[str, Any] = json.loads(globals_.nodes)
-    rows = [f"  {name}: {_shape(node)}" for name, node in sorted(nodes.items()) if node["k"] != "function"]
+    rows = [f"  {name}: {_shape(node, words)}" for name, node in sorted(nodes.items()) if node["k"] != "function"]
     if rows:
         yield "Further names, which can only be read:"
         yield from rows
     if globals_.functions:
-        yield "Functions, which raise GlobalFunctionError (.message) when they fail:"
-        yield from map(_function, globals_.functions)
+        yield f"Functions, which {words.fails} when they fail:"
+        yield from (_function(one, words) for one in globals_.functions)
 
 
-def _shape(node: Mapping[str, Any]) -> str:
+def _shape(node: Mapping[str, Any], words: _Words) -> str:
     if node["k"] == "data":
         value: Any = node["v"]
         if type(value) is dict:
-            return f"dict of {_keys([*value])}"
+            return f"{words.mapping} of {_keys([*value])}"
         if type(value) is list:
-            return f"list of {len(cast('list[Any]', value))}"
+            return f"{words.sequence} of {len(cast('list[Any]', value))}"
         tags: Mapping[str, Any] = node["tags"] or {}
         return next(iter(tags), type(value).__name__)
     members = [f"{name}()" if part["k"] == "function" else name for name, part in node["m"].items()]
-    return f"{'dict' if node['k'] == 'mapping' else 'object'} of {_keys(members)}"
+    return f"{words.mapping if node['k'] == 'mapping' else 'object'} of {_keys(members)}"
 
 
 def _keys(names: list[str]) -> str:
@@ -106,9 +150,9 @@ def _keys(names: list[str]) -> str:
     return _line(", ".join(names[:_MOST_NAMED])) + more if names else "nothing"
 
 
-def _function(function: Function) -> str:
+def _function(function: Function, words: _Words) -> str:
     text = inspect.getdoc(function.call) or ""
-    about = f"  # {_line(text.splitlines()[0])}" if text else ""
+    about = f"  {words.comment} {_line(text.splitlines()[0])}" if text else ""
     return f"  {'await ' * function.is_async}{function.name}{_signature(function.call)}{about}"
 
 

@@ -20,11 +20,11 @@ from typing import Any, Final, Literal, Protocol, Self, Unpack, cast, runtime_ch
 from ringfence.contract.rules import check_sandbox
 from ringfence.contract.toolset import AnyTool, Toolset
 from ringfence.enclave import globals as globals_
-from ringfence.enclave import protocol, reports, requests, stubs
-from ringfence.enclave.briefing import briefing
+from ringfence.enclave import protocol, reports, requests
 from ringfence.enclave.callers import GateCaller, HandlerCaller, ToolHandler
 from ringfence.enclave.calls import Flagged
 from ringfence.enclave.channel import Channel
+from ringfence.enclave.description import description
 from ringfence.enclave.functions import GlobalFunctions
 from ringfence.enclave.languages import LANGUAGES
 from ringfence.enclave.options import LEAST_MEMORY as LEAST_MEMORY
@@ -289,12 +289,15 @@ class Enclave:
         )
 
     def describe(self) -> str:
-        """Typed Python stubs of every callable tool, and what else scripts find and may do, for the model that writes
-        them."""
-        more = briefing(self._config, self._namespaces, self._globals)
-        if self._gate is not None:
-            return stubs.describe_python(self._gate.tools) + more
-        return (stubs.describe_python_handler() if self._handler is not None else stubs.describe_python(())) + more
+        """Typed stubs of every callable tool, in Python or TypeScript, and what else scripts find and may do, for the
+        model that writes them."""
+        return description(
+            self._config,
+            self._namespaces,
+            self._globals,
+            tools=None if self._gate is None else self._gate.tools,
+            handler=self._handler is not None,
+        )
 
     # events
 
