@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterator
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
 from pathlib import Path
-from typing import Any, cast
-from uuid import UUID
+from typing import Any
 
 import pytest
 
 import ringfence as rf
-from ringfence.enclave.table import write
 from tests.enclave.cases import Case, load, parse
 from tests.enclave.desk import TOOLS, handle
 from tests.enclave.kit import Stage
+from tests.enclave.observed import facts
 
 CASES = load(Path(__file__).parents[1] / "cases" / "python")
 
@@ -24,57 +19,6 @@ CASES = load(Path(__file__).parents[1] / "cases" / "python")
 @pytest.fixture(scope="module")
 def office() -> rf.Boundary:
     return rf.Boundary(TOOLS, sandbox=rf.local(unsafe=True))
-
-
-def facts(result: rf.RunResult) -> dict[str, Any]:
-    """What a case may expect."""
-    error = result.error or rf.ErrorInfo(code="", message="")
-    return {
-        "value": plain(result.value),
-        "kinds": {path: type(value).__name__ for path, value in restored(result.value)},
-        "code": error.code or None,
-        "line": error.line,
-        "name": error.name,
-        "message": error.message,
-        "hint": error.hint,
-        "output": result.output,
-        "calls": [call.name for call in result.calls],
-        "statuses": [call.status for call in result.calls],
-    }
-
-
-def plain(value: Any) -> Any:
-    """The value as the script sent it: what was restored on this side, as JSON text has it."""
-    match value:
-        case dict():
-            return {key: plain(child) for key, child in cast("dict[str, Any]", value).items()}
-        case list():
-            return [plain(child) for child in cast("list[Any]", value)]
-        case date() | time():
-            return value.isoformat()
-        case Decimal() | UUID():
-            return str(value)
-        case timedelta():
-            return write(value)[1]
-        case bytes():
-            return base64.urlsafe_b64encode(value).decode()
-        case _:
-            return value
-
-
-def restored(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """What JSON lacks, with its place."""
-    match value:
-        case dict():
-            for key, child in cast("dict[str, Any]", value).items():
-                yield from restored(child, f"{path}.{key}" if path else key)
-        case list():
-            for at, child in enumerate(cast("list[Any]", value)):
-                yield from restored(child, f"{path}[{at}]")
-        case datetime() | date() | time() | timedelta() | Decimal() | UUID() | bytes():
-            yield path, value
-        case _:
-            pass
 
 
 CHECKED = [pytest.param(case, True, id=case.name) for case in CASES]

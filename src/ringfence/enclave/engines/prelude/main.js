@@ -7,6 +7,7 @@ const MAX_TEXT = 4000;
 const MAX_NAME_OF_ERROR = 128;
 const MAX_LOOP_FACTOR = 100; // turns in all, to those of one loop (enclave catalogue, H3; `limits.TOTAL_ITERATIONS`)
 const MOST_UNKEPT = 500;
+const MOST_CLASSES = 20; // of one error, each derived from the next
 
 let config = null;
 let end = null; // the last frame
@@ -232,12 +233,29 @@ function described(error) {
     const { name, message, stack } = error;
     if (typeof name === "string" && name !== "") about.name = name;
     about.message = typeof message === "string" ? message : isError(error) ? "" : `${inspect(error)} was thrown`;
-    if (typeof stack === "string") about.stack = stack;
+    if (typeof stack === "string") about.stack = withoutConstructors(stack, error);
     about.isMemory = getPrototypeOf(error) === internalErrorPrototype && message === "out of memory";
   } catch {
     about.message = about.message || "(the error's text cannot be made)";
   }
   return about;
+}
+
+// The stack from where an error was made: the constructors of its own classes are not the place that went wrong.
+function withoutConstructors(stack, error) {
+  const names = create(null);
+  let prototype = getPrototypeOf(error);
+  for (let i = 0; prototype !== null && i < MOST_CLASSES; i++) {
+    const { constructor } = prototype;
+    if (typeof constructor === "function") names[`    at ${constructor.name} (`] = true;
+    prototype = getPrototypeOf(prototype);
+  }
+  let rest = stack;
+  for (let end; (end = stringIndexOf(rest, "\n", 0)) > 0; rest = stringSlice(rest, end + 1)) {
+    const head = stringSlice(rest, 0, stringIndexOf(rest, "(", 0) + 1);
+    if (names[head] !== true) break;
+  }
+  return rest;
 }
 
 function violation(what) {
