@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from textwrap import fill
 
+from ringfence.enclave.agentscript import rules as javascript_rules
+from ringfence.enclave.agentscript import vocabulary as javascript_vocabulary
 from ringfence.enclave.check import vocabulary
 from ringfence.enclave.check.text_limits import TEXT
 from ringfence.enclave.modules import MODULES
@@ -94,6 +96,50 @@ def rules_page() -> str:
         parts += [f"\n## {title}\n\n", RULES_COLUMNS, *(row(rule) for rule in rules)]
     parts += [text_limits(), rule_names()]
     return "".join(parts)
+
+
+JAVASCRIPT_RULES_HEAD = """# Rules for JavaScript scripts
+
+What the static check says about a script at each security level. `error` refuses the script before anything runs
+(`VALIDATION_ERROR`); `warning` refuses nothing and is shown by `enclave.check(source)` and `ringfence check`. With
+`validate=False` nothing of this is looked for but JavaScript's own syntax. The rules for Python have
+[a page of their own](rules.md).
+
+STRICT is AgentScript: arrow functions, bounded loops and plain data. SECURE is the language without introspection and
+without code made at run time; there, and at STRICT, computed keys (`object[key]`) are also looked at while the script
+runs. STANDARD and PERMISSIVE refuse only what can never work.
+
+The check is advice for whoever writes scripts: early, with the line and the smallest fix. It is not the wall. The wall
+is the kernel around the process, and the gate around every tool. Nothing of a script is executed by the check, and it
+runs inside the jail.
+
+This page is written by `make docs` from `ringfence.enclave.agentscript.rules` and `ringfence.enclave.agentscript.vocabulary`.
+"""
+
+
+def javascript_rules_page() -> str:
+    """The whole page."""
+    parts = [JAVASCRIPT_RULES_HEAD]
+    for title, rules in javascript_rules.GROUPS:
+        parts += [f"\n## {title}\n\n", RULES_COLUMNS, *(row(rule) for rule in rules)]
+    parts += [text_limits(), javascript_rule_names()]
+    return "".join(parts)
+
+
+def javascript_rule_names() -> str:
+    names = javascript_vocabulary
+    return "".join(
+        [
+            "\n## Names\n",
+            listed("Globals of STRICT", names.STRICT_NAMES),
+            listed("Further globals of SECURE", names.ALL_NAMES - names.STRICT_NAMES - names.DISALLOWED["SECURE"]),
+            listed("Names of `DISALLOWED_IDENTIFIER` at STRICT", names.DISALLOWED["STRICT"]),
+            listed("At SECURE", names.DISALLOWED["SECURE"]),
+            listed("At STANDARD and PERMISSIVE", names.DISALLOWED["STANDARD"]),
+            listed("Names of `NO_EVAL`", names.CODE),
+            listed("Members of `NO_DANGEROUS_DESTRUCTURING`", names.BEHIND),
+        ]
+    )
 
 
 def row(rule: Rule) -> str:
@@ -262,6 +308,7 @@ def pages() -> dict[Path, str]:
     return {
         ROOT / "docs" / "errors.md": errors_page(),
         ROOT / "docs" / "rules.md": rules_page(),
+        ROOT / "docs" / "rules-javascript.md": javascript_rules_page(),
         ROOT / "docs" / "values.md": values_page(),
         architecture: with_block(architecture, gate=fenced("mermaid", picture())),
         enclave: with_block(enclave, detectors=detector_table()),

@@ -40,12 +40,11 @@ _PYTHON: Final = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-_FENCE: Final = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
+MARKED: Final = ("a mark of a code block", "send the code alone, without ```")
 _MOST: Final = 1_000
 """Characters of a line that are looked at."""
 
 _GUESSES: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = (
-    (_FENCE, "a mark of a code block", "send the code alone, without ```"),
     (
         _PYTHON,
         "this reads as Python, and scripts are JavaScript here",
@@ -57,6 +56,11 @@ _GUESSES: Final[tuple[tuple[re.Pattern[str], str, str], ...]] = (
         "plain JavaScript: remove the type annotations",
     ),
 )
+
+
+def is_marked(source: str) -> bool:
+    """Whether the source is a code block as in Markdown."""
+    return source.lstrip().startswith(("```", "~~~"))
 
 
 def guess(source: str, line: int) -> tuple[str, str] | None:

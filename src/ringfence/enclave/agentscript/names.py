@@ -65,7 +65,7 @@ def _free(subject: Subject, node: Node) -> None:
         subject.add("NO_EVAL", node, name, vocabulary.FIXES.get(name))
     elif name in vocabulary.GLOBAL_OBJECT:
         if not _is_destructured(node):
-            subject.add("NO_GLOBAL_ACCESS", node, name)
+            subject.add("NO_GLOBAL_ACCESS", node, name, vocabulary.FIXES.get(name))
     elif name == "Reflect":
         subject.add("NO_REFLECT_API", node, name)
     elif name in subject.disallowed:

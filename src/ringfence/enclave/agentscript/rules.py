@@ -180,11 +180,11 @@ _NAMES: Final = (
     ),
     Rule(
         "NO_COMPUTED_DESTRUCTURING",
-        "EE--",
+        "E---",
         "destructuring with a key that is computed",
         "{name} is a key that is made at run time",
         "write object[key]",
-        "a key that is built cannot be judged beforehand",
+        "AgentScript; elsewhere such keys are looked at while the script runs",
     ),
     Rule(
         "RESERVED_PREFIX",

@@ -52,6 +52,8 @@ def admit(source: str, level: str, known: Known, parser: Parser) -> Script | lis
 
     `off` refuses only what is not JavaScript.
     """
+    if dialects.is_marked(source):
+        return [_marked()]
     try:
         script = parse(source, parser)
     except Rejected as rejected:
@@ -66,6 +68,8 @@ def report(
     source: str, level: str, known: Known, parser: Parser, complaint: Callable[[Script], Found | None]
 ) -> Report:
     """Errors, warnings and the places that reach tools. `complaint`: what the engine says of the source, if anything."""
+    if dialects.is_marked(source):
+        return Report(findings=[_marked()], reach=[])
     try:
         script = parse(source, parser)
     except Rejected as rejected:
@@ -86,6 +90,11 @@ def rules(script: Script, level: str, known: Known) -> list[Found]:
             look(subject, node)
     patterns.look_at_all(subject)
     return findings.sorted()
+
+
+def _marked() -> Found:
+    """Three backticks at the start: JavaScript by its grammar, and never by its meaning."""
+    return Found(code="SYNTAX", line=1, column=1, message=dialects.MARKED[0], fix=dialects.MARKED[1])
 
 
 def as_found(rejected: Rejected, source: str) -> Found:

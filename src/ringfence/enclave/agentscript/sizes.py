@@ -59,7 +59,9 @@ def _power(subject: Subject, node: Node, bounds: _Bounds) -> bool:
         return False
     base = size(subject, node.parts.get("left"))
     exponent = size(subject, right)
-    return exponent is not None and exponent > bounds.exponent and base not in (0, 1, -1)
+    if exponent is None or exponent <= bounds.exponent:
+        return False
+    return base not in ((0,) if "<<" in node.operator else (0, 1, -1))
 
 
 def _is_big(subject: Subject, node: Node) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _NEVER: Final = re.compile(rb"\b(?:import|export)\b|\bwith\s*\(")
 _ASYNC: Final = re.compile(rb"\basync\s+function\s+([\w$]+)|([\w$]+)\s*=\s*async\b")
-_WORD: Final = re.compile(rb"[\w$.]")
+_WORD: Final = re.compile(rb"[\w$]")
 _MOST: Final = 2_000
 """Places that are looked at one by one."""
 _FINE: Final = frozenset(
@@ -52,9 +52,9 @@ def _occurrences(data: bytes, name: bytes) -> Iterator[tuple[int, int]]:
     at = data.find(name)
     while at >= 0:
         end = at + len(name)
-        if not (at and _WORD.match(data, at - 1)) and not (
-            end < len(data) and _WORD.match(data, end) and data[end : end + 1] != b"."
-        ):
+        before = data[max(0, at - 3) : at]
+        is_member = before.endswith(b".") and before != b"..."
+        if not is_member and not _WORD.match(before[-1:]) and not _WORD.match(data, end):
             yield at, end
         at = data.find(name, end)
 

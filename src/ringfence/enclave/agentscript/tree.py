@@ -144,6 +144,8 @@ def _nodes(tree: Tree, root: tree_sitter.Node) -> list[Node]:
             parent.tokens.append(kind)
             if field == "operator":
                 parent.operator = kind
+        elif field == "function" and tree.data[node.start_byte : node.end_byte] == b"await":
+            parent.kind = "await_expression"  # `await (…)`, which the grammar reads as a call
         elif kind not in _LEFT_OUT:
             own = Node(tree, kind, node.start_byte, node.end_byte, parent)
             parent.children.append(own)
