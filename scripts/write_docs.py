@@ -128,11 +128,12 @@ def javascript_rules_page() -> str:
 
 def javascript_rule_names() -> str:
     names = javascript_vocabulary
+    refused = names.DISALLOWED["SECURE"] | names.CODE | names.GLOBAL_OBJECT | {"Reflect"}
     return "".join(
         [
             "\n## Names\n",
             listed("Globals of STRICT", names.STRICT_NAMES),
-            listed("Further globals of SECURE", names.ALL_NAMES - names.STRICT_NAMES - names.DISALLOWED["SECURE"]),
+            listed("Further globals of SECURE", names.ALL_NAMES - names.STRICT_NAMES - refused),
             listed("Names of `DISALLOWED_IDENTIFIER` at STRICT", names.DISALLOWED["STRICT"]),
             listed("At SECURE", names.DISALLOWED["SECURE"]),
             listed("At STANDARD and PERMISSIVE", names.DISALLOWED["STANDARD"]),

@@ -64,7 +64,7 @@ def test_broken_javascript_keeps_the_parsers_words(source: str) -> None:
 
 
 def test_a_code_block_is_told() -> None:
-    assert refusal("```js\nreturn 1\n```")[1] == "send the code alone, without ```"
+    assert refusal("```js\nreturn 1\n```")[1] == "send the code alone, without ``` lines"
 
 
 def test_only_what_is_near_is_looked_at() -> None:

@@ -206,10 +206,18 @@ def test_broken_sources_never_raise(data: st.DataObject) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.text(max_size=60))
+@given(st.text(st.characters(), max_size=60))
 def test_any_text_is_answered(source: str) -> None:
     for level in LEVELS:
         told(source, level)
+
+
+def test_half_a_character_is_a_finding_with_its_place() -> None:
+    for level in LEVELS:
+        found = admit("1;\n'\ud800'", level, KNOWN, PARSER)
+        assert isinstance(found, list)
+        assert [(one.code, one.line, one.column) for one in found] == [("SYNTAX", 2, 2)]
+        assert report("1;\n'\ud800'", level, KNOWN, PARSER, silent).findings == found
 
 
 def test_names_of_the_run_are_known() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import _quickjs
 import tree_sitter
@@ -18,7 +19,8 @@ def guest_globals() -> set[str]:
 
     folder = ROOT / "src" / PACKAGE / "enclave" / "engines" / "prelude"
     texts = [(folder / f"{part}.js").read_text(encoding="utf-8") for part in javascript_unsafe.PARTS]
-    context = _quickjs.Context()
+    engine: Any = _quickjs
+    context = engine.Context()
     context.eval('(() => { "use strict";\n' + "\n".join(texts) + "\n})()")
     return set(context.eval("Object.getOwnPropertyNames(globalThis).join(' ')").split())
 

@@ -40,7 +40,7 @@ _PYTHON: Final = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-MARKED: Final = ("a mark of a code block", "send the code alone, without ```")
+MARKED: Final = ("a mark of a code block", "send the code alone, without ``` lines")
 _MOST: Final = 1_000
 """Characters of a line that are looked at."""
 

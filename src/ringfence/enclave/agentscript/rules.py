@@ -278,7 +278,7 @@ _PATTERNS: Final = (
     Rule(
         "REGEX_TOO_LONG",
         "EEw-",
-        "a pattern longer than the level allows",
+        "a pattern of more characters than the level allows: 100, 200, 500, 1,000",
         "a pattern of {name}",
         "split it, or use text methods",
         "nobody can review it",
@@ -286,7 +286,7 @@ _PATTERNS: Final = (
     Rule(
         "TOO_MANY_REGEXES",
         "EEw-",
-        "more patterns than the level allows",
+        "more patterns in a script than the level allows: 10, 20, 30, 50",
         "{name}",
         "use text methods",
         "as above",

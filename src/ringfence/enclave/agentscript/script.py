@@ -58,6 +58,8 @@ def admit(source: str, level: str, known: Known, parser: Parser) -> Script | lis
         script = parse(source, parser)
     except Rejected as rejected:
         return [as_found(rejected, source)]
+    except UnicodeEncodeError as error:
+        return [_unreadable(source, error.start)]
     found: list[Found] = []
     if level in _REFUSING or (level != "off" and suspicious(script, known)):
         found = [one for one in rules(script, level, known) if one.severity == "error"]
@@ -74,6 +76,8 @@ def report(
         script = parse(source, parser)
     except Rejected as rejected:
         return Report(findings=[as_found(rejected, source)], reach=[])
+    except UnicodeEncodeError as error:
+        return Report(findings=[_unreadable(source, error.start)], reach=[])
     found = rules(script, level, known) if level != "off" else []
     said = complaint(script)
     if said is not None:
@@ -95,6 +99,13 @@ def rules(script: Script, level: str, known: Known) -> list[Found]:
 def _marked() -> Found:
     """Three backticks at the start: JavaScript by its grammar, and never by its meaning."""
     return Found(code="SYNTAX", line=1, column=1, message=dialects.MARKED[0], fix=dialects.MARKED[1])
+
+
+def _unreadable(source: str, at: int) -> Found:
+    """A lone surrogate, which no UTF-8 has."""
+    line, column = source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at)
+    message = f"the character U+{ord(source[at]):04X} is half of a pair"
+    return Found(code="SYNTAX", line=line, column=column, message=message, fix="write it as an escape in a string")
 
 
 def as_found(rejected: Rejected, source: str) -> Found:
