@@ -1,4 +1,4 @@
-"""`python -m examples.order_desk`: the demonstration."""
+"""`python -m examples.order_desk [javascript]`: the demonstration."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ import sys
 from examples.order_desk.demo import demo
 
 if __name__ == "__main__":
-    sys.exit(demo())
+    sys.exit(demo(*sys.argv[1:2]))

@@ -24,22 +24,26 @@ from rich.text import Text
 from ringfence.cli import main as ringfence
 
 HERE = Path(__file__).parent
-SHOWN = range(9, 18)
-"""Lines of the script that are shown beforehand: the first calls."""
+SHOWN = {"python": ("script.py", range(9, 18)), "javascript": ("script.js", range(5, 14))}
+"""By language, the script and the lines of it that are shown beforehand: the first calls."""
 
 
-def demo() -> int:
-    """Run the demonstration; 0 unless something other than a refusal went wrong."""
+def demo(language: str = "python") -> int:
+    """Run the demonstration with the script in a language; 0 unless something other than a refusal went wrong."""
     console = Console(highlight=False)
     asks = sys.stdin.isatty() and sys.stderr.isatty()
-    script = _shown(HERE / "script.py")
+    name, lines = SHOWN[language]
+    script = _shown(HERE / name)
     arguments = ["run", script, "--tools", "examples.order_desk.tools", "--unsafe-local"]
     arguments += ["--approve", "ask" if asks else _shown(HERE / "approvals.toml")]
     with tempfile.TemporaryDirectory(prefix="order-desk-") as folder:
         os.environ["ORDER_DESK_DB"] = database = str(Path(folder) / "shop.db")
         seed.build(database)
         before = _refunds(database)
-        _introduce(console, script, asks=asks)
+        _introduce(console, asks=asks)
+        _heading(console, f"{script}, lines {lines.start} to {lines.stop - 1}")
+        code_shown = "\n".join((HERE / name).read_text().splitlines()[lines.start - 1 : lines.stop - 1])
+        console.print(Syntax(code_shown, language, theme="ansi_light", background_color="default", word_wrap=True))
         _heading(console, "The run")
         line = shlex.join([_command(), *arguments])
         console.print(Text.assemble(("$ ", "dim"), (line, "bold"), "\n"), soft_wrap=True)  # one line, to be copied
@@ -68,7 +72,7 @@ def _heading(console: Console, text: str) -> None:
     console.rule(Text(text, style="bold"), align="left", style="dim")
 
 
-def _introduce(console: Console, script: str, *, asks: bool) -> None:
+def _introduce(console: Console, *, asks: bool) -> None:
     console.print(
         f"A small shop: {seed.CUSTOMERS} customers, {seed.ORDERS} orders, and somebody who paid twice. The script below, as a"
         " model would write it, finds the copy, refunds it and writes a mail. It runs in a jail: its only way out are"
@@ -78,9 +82,6 @@ def _introduce(console: Console, script: str, *, asks: bool) -> None:
         console.print("\nThat person is you: the run waits for your answer, y or n.", style="bold")
     else:
         console.print("\nThere is no terminal here to ask on, so approvals.toml decides.", style="bold")
-    _heading(console, f"{script}, lines {SHOWN.start} to {SHOWN.stop - 1}")
-    code = "\n".join((HERE / "script.py").read_text().splitlines()[SHOWN.start - 1 : SHOWN.stop - 1])
-    console.print(Syntax(code, "python", theme="ansi_light", background_color="default", word_wrap=True))
 
 
 def _refunds(database: str) -> list[tuple[int, int, str]]:
@@ -103,4 +104,4 @@ def _prove(console: Console, database: str, new: list[tuple[int, int, str]]) -> 
 
 
 if __name__ == "__main__":
-    sys.exit(demo())
+    sys.exit(demo(*sys.argv[1:2]))

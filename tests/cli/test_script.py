@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ringfence.cli.script import read_script
+from ringfence.cli.script import language_of, read_script
 from ringfence.errors import ConfigError
 
 
@@ -35,3 +35,38 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, content: bytes | None, mes
         read_script(str(path))
     assert caught.value.code == "bad_config"
     assert message in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("script", "given", "expected"),
+    [
+        ("a.py", None, "python"),
+        ("a", None, "python"),
+        ("-", None, "python"),
+        ("a.js", None, "javascript"),
+        ("folder.py/A.MJS", None, "javascript"),
+        ("a.cjs", None, "javascript"),
+        ("-", "javascript", "javascript"),
+        ("a.js", "python", "python"),
+        ("a.ts", "javascript", "javascript"),
+    ],
+)
+def test_the_name_of_a_script_says_its_language_unless_the_command_line_does(
+    script: str, given: str | None, expected: str
+) -> None:
+    assert language_of(script, given) == expected
+
+
+@pytest.mark.parametrize("script", ["a.ts", "a.tsx", "a.jsx", "a.mts"])
+def test_a_script_that_needs_a_compiler_is_refused(script: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        language_of(script, None)
+    assert caught.value.message == (
+        f"the script {script!r}: {Path(script).suffix} needs a compiler, and scripts run as they are written"
+    )
+
+
+def test_an_unknown_language_is_refused() -> None:
+    with pytest.raises(ConfigError) as caught:
+        language_of("-", "ruby")
+    assert caught.value.message == "--language must be one of python, javascript, not 'ruby'"

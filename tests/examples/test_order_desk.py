@@ -167,15 +167,16 @@ def test_without_a_database_tools_say_what_to_do(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.slow
-def test_the_script_refunds_the_one_copy_and_reports_the_rest(shop: Path) -> None:
+@pytest.mark.parametrize(("language", "script"), [("python", "script.py"), ("javascript", "script.js")])
+def test_the_script_refunds_the_one_copy_and_reports_the_rest(language: str, script: str, shop: Path) -> None:
     asked: list[dict[str, Any]] = []
 
     async def approve(request: rf.ApprovalRequest) -> bool:
         asked.append(dict(request.arguments))
         return True
 
-    enclave = rf.Enclave(tools=ALL, sandbox=rf.local(unsafe=True), approve=approve)
-    result = enclave.run_sync((DESK / "script.py").read_text())
+    enclave = rf.Enclave(tools=ALL, sandbox=rf.local(unsafe=True), approve=approve, language=language)
+    result = enclave.run_sync((DESK / script).read_text())
     asyncio.run(enclave.aclose())
     assert result.error is None
     assert result.value == {
@@ -193,9 +194,9 @@ def test_the_script_refunds_the_one_copy_and_reports_the_rest(shop: Path) -> Non
 # demonstration
 
 
-def demonstrate(folder: Path) -> subprocess.CompletedProcess[str]:
+def demonstrate(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "examples.order_desk"],
+        [sys.executable, "-m", "examples.order_desk", *arguments],
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -207,8 +208,11 @@ def demonstrate(folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_without_a_terminal_the_demonstration_decides_by_file_and_cleans_up(tmp_path: Path) -> None:
-    done = demonstrate(tmp_path)
+@pytest.mark.parametrize("arguments", [(), ("javascript",)])
+def test_without_a_terminal_the_demonstration_decides_by_file_and_cleans_up(
+    arguments: tuple[str, ...], tmp_path: Path
+) -> None:
+    done = demonstrate(tmp_path, *arguments)
     assert done.returncode == 0, done.stderr
     assert "approvals.toml decides" in done.stdout
     assert "1043  │ 98.40 EUR" in done.stdout

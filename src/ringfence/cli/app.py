@@ -42,6 +42,14 @@ Preload = Annotated[
     list[str] | None,
     typer.Option("--preload", metavar="PACKAGE", help="A package that scripts may import besides; may be repeated."),
 ]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        "--language",
+        metavar="python|javascript",
+        help="What scripts are written in. Without it a file that ends in .js is JavaScript, and all else Python.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Write exactly one JSON document to standard output.")]
 
 
@@ -65,7 +73,7 @@ def _root(
     "have happened, whatever else did. 3 is kept for runs that wait for a person.",
 )
 def _run(
-    script: Annotated[str, typer.Argument(metavar="SCRIPT", help="Path of a Python script; - reads standard input.")],
+    script: Annotated[str, typer.Argument(metavar="SCRIPT", help="Path of a script; - reads standard input.")],
     tools: Tools,
     unsafe_local: Annotated[
         bool, typer.Option("--unsafe-local", help="Run the tools in this process, without isolation.")
@@ -96,6 +104,7 @@ def _run(
     ] = "256MB",
     level: Level = "STANDARD",
     preload: Preload = None,
+    language: Language = None,
 ) -> int:
     """Run a script that calls tools. The script is jailed; its only way out is the tools."""
     from ringfence.cli.run import Options, run
@@ -113,35 +122,39 @@ def _run(
             memory=memory,
             level=level,
             preload=preload or [],
+            language=language,
         )
     )
 
 
 @app.command("check", epilog="Exit codes: 0 nothing refuses the script; 1 something does; 2 usage, or no sandbox.")
 def _check(
-    script: Annotated[str, typer.Argument(metavar="SCRIPT", help="Path of a Python script; - reads standard input.")],
+    script: Annotated[str, typer.Argument(metavar="SCRIPT", help="Path of a script; - reads standard input.")],
     tools: Annotated[
         str | None,
         typer.Option("--tools", metavar="MODULE[:NAME]", help="Tools that the script may call, as for run."),
     ] = None,
     level: Level = "STANDARD",
     preload: Preload = None,
+    language: Language = None,
     as_json: Json = False,
 ) -> int:
     """Say what is wrong with a script and which tools it may reach, without running any of it."""
     from ringfence.cli.check import Options, check
 
-    return check(Options(script=script, tools=tools, level=level, preload=preload or [], json=as_json))
+    return check(
+        Options(script=script, tools=tools, level=level, preload=preload or [], json=as_json, language=language)
+    )
 
 
 @app.command(
     "describe", short_help="Print the tools as a model needs them.", epilog="Exit codes: 0 done, 2 no such tools."
 )
-def _describe(tools: Tools) -> int:
+def _describe(tools: Tools, language: Language = None) -> int:
     """Print what a model needs to write scripts: the exact signature of every tool."""
     from ringfence.cli.describe import describe
 
-    return describe(tools)
+    return describe(tools, language)
 
 
 @app.command("doctor", epilog="Exit codes: 0 scripts can be jailed here, 2 they cannot.")

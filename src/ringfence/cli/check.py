@@ -17,7 +17,7 @@ from rich.text import Text
 from ringfence.cli import exits
 from ringfence.cli.load import load_tools
 from ringfence.cli.report import print_whole
-from ringfence.cli.script import read_script
+from ringfence.cli.script import language_of, read_script
 from ringfence.cli.streams import Results, results_only
 from ringfence.cli.text import brief, counted, json_line, plain, safe
 from ringfence.enclave.facade import Enclave
@@ -42,6 +42,8 @@ class Options:
     preload: Sequence[str]
     """Packages that the script may import besides."""
     json: bool
+    language: str | None = None
+    """None: what the script's name ends in says it."""
 
 
 def check(options: Options) -> int:
@@ -62,14 +64,16 @@ def check(options: Options) -> int:
 
 async def _checked(options: Options, source: str) -> CheckReport:
     level = cast("SecurityLevel", options.level)  # the enclave refuses what is none
+    language = language_of(options.script, options.language)
     if options.tools is None:
-        enclave = Enclave(security_level=level, preload=options.preload, waiting=0)
+        enclave = Enclave(language=language, security_level=level, preload=options.preload, waiting=0)
     else:
         tools = load_tools(options.tools)
         enclave = Enclave(
             tools=tools,
             sandbox=local(unsafe=True),
             approve=_nobody,
+            language=language,
             security_level=level,
             preload=options.preload,
             waiting=0,

@@ -23,7 +23,7 @@ from ringfence.cli.inputs import parse_inputs
 from ringfence.cli.interrupt import on_interrupt
 from ringfence.cli.load import AnyTool, argument_names, load_tools
 from ringfence.cli.prompt import Prompt
-from ringfence.cli.script import read_script
+from ringfence.cli.script import language_of, read_script
 from ringfence.cli.streams import MessageConsole, Results, results_only
 from ringfence.cli.terminal import controlling_terminal
 from ringfence.cli.text import brief, json_line
@@ -58,6 +58,8 @@ class Options:
     """Security level: rules of the check, and the limits that are not given."""
     preload: Sequence[str]
     """Packages that the script may import besides."""
+    language: str | None = None
+    """None: what the script's name ends in says it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,7 @@ class _Job:
 
     options: Options
     source: str
+    language: str
     inputs: dict[str, JSON]
     tools: Sequence[AnyTool]
     decide: Decide | None
@@ -97,9 +100,11 @@ def _prepare(options: Options) -> _Job:
         sys.stderr.write("reading the script from the terminal; end it with Ctrl-D\n")
     _check_limits(options)
     inputs = parse_inputs(options.args)
+    language = language_of(options.script, options.language)
     source = read_script(options.script)
     tools = load_tools(options.tools)
-    return _Job(options=options, source=source, inputs=inputs, tools=tools, decide=_decide(options.approve, tools))
+    decide = _decide(options.approve, tools)
+    return _Job(options=options, source=source, language=language, inputs=inputs, tools=tools, decide=decide)
 
 
 def _check_limits(options: Options) -> None:
@@ -146,6 +151,7 @@ async def _execute(job: _Job, console: MessageConsole, results: Results) -> RunR
     boundary.on(SHOWN, display.on_event)
     enclave = Enclave(
         tools=boundary,
+        language=job.language,
         timeout=options.timeout,
         max_tool_calls=options.max_tool_calls,
         memory_limit=options.memory,
