@@ -10,9 +10,9 @@ from collections.abc import Collection
 from typing import Final
 
 from ringfence.enclave.agentscript import folding
-from ringfence.enclave.agentscript.scopes import Binding, resolve
+from ringfence.enclave.agentscript.scopes import resolve
 from ringfence.enclave.agentscript.syntax import Script
-from ringfence.enclave.agentscript.tree import FUNCTIONS, Node, Tree, inner, is_async, is_generator
+from ringfence.enclave.agentscript.tree import FUNCTIONS, Binding, Node, Tree, inner, is_async, is_generator
 
 _STEPS: Final = 8
 """How far an alias of an alias is followed."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
-from urllib.parse import unquote
 
 LONGEST: Final = 10_000
 """Characters up to which text is put together."""
 _LARGEST: Final = 2**53
+_PERCENT: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
 
 
 class _Undefined:
@@ -127,7 +128,8 @@ def _decoded(value: Value) -> Value | None:
 
 
 def _unquoted(value: Value) -> Value:
-    return unquote(to_text(value))
+    data = _PERCENT.sub(lambda match: bytes([int(match[1], 16)]), to_text(value).encode("utf-8", "surrogatepass"))
+    return data.decode("utf-8", "replace")
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Value | None]]] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ringfence.enclave.agentscript.tree import FUNCTIONS, Node, Tree
+from ringfence.enclave.agentscript.tree import FUNCTIONS, Binding, Node, Scope, Tree
 
 _BLOCKS: Final = frozenset(
     """statement_block for_statement for_in_statement catch_clause switch_body class class_declaration
@@ -21,60 +21,6 @@ _NAMES: Final = frozenset({"identifier", "shorthand_property_identifier_pattern"
 _DECLARED: Final = frozenset({"function_declaration", "generator_function_declaration", "class_declaration"})
 _NAMED: Final = frozenset({"function_expression", "generator_function", "class"})
 _IMPORTS: Final = frozenset({"import_clause", "namespace_import", "import_specifier"})
-
-
-class Binding:
-    """One name in one scope."""
-
-    __slots__ = ("is_whole", "name", "node", "reads", "scope", "sets", "value")
-
-    def __init__(self, name: str, node: Node, scope: Scope) -> None:
-        self.name = name
-        self.node = node
-        """Where it is declared first."""
-        self.scope = scope
-        self.sets = 0
-        """How often it gets a value."""
-        self.value: Node | None = None
-        """Its initial value: an expression, a function, a class; what it is taken out of where a pattern declares it."""
-        self.is_whole = True
-        """Whether it is all of `value`, and not taken out of it."""
-        self.reads: list[Node] = []
-
-    @property
-    def constant(self) -> Node | None:
-        """The expression that it stands for wherever it is read."""
-        return self.value if self.sets == 1 and self.is_whole else None
-
-
-class Scope:
-    """One region of names."""
-
-    __slots__ = ("names", "node", "parent")
-
-    def __init__(self, node: Node, parent: Scope | None) -> None:
-        self.node = node
-        self.parent = parent
-        self.names: dict[str, Binding] = {}
-
-    @property
-    def is_function(self) -> bool:
-        return self.node.kind in FUNCTIONS or self.node.kind in ("program", "class_static_block")
-
-    def function(self) -> Scope:
-        """The scope that `var` belongs to."""
-        scope = self
-        while not scope.is_function and scope.parent is not None:
-            scope = scope.parent
-        return scope
-
-    def find(self, name: str) -> Binding | None:
-        scope: Scope | None = self
-        while scope is not None:
-            if (binding := scope.names.get(name)) is not None:
-                return binding
-            scope = scope.parent
-        return None
 
 
 def resolve(tree: Tree) -> Scope:
@@ -122,8 +68,6 @@ def _declare(node: Node, outside: Scope, inside: Scope | None) -> None:
     for parameter in parameters(node) if kind in FUNCTIONS else ():
         for name in names_of(parameter):
             _bind(name, inside).sets += 2
-    if kind in _NAMED or kind in FUNCTIONS:
-        return
 
 
 def _variable(node: Node, outside: Scope) -> None:

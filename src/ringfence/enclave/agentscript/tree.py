@@ -1,4 +1,5 @@
-"""A script's syntax tree as the rules read it: nodes that know their parent, their parts by name, and where they stand.
+"""A script's syntax tree as the rules read it: nodes that know their parent, their parts by name, where they stand, and
+what their names are bound to.
 
 Made once from tree-sitter's tree, with a cursor and without recursion, because the rules look at each node many times and
 every look at a foreign node makes a new object. Comments and brackets are left out. Pure, standard library only.
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     import tree_sitter
 
-    from ringfence.enclave.agentscript.scopes import Binding, Scope
     from ringfence.enclave.agentscript.syntax import Script
 
 _LEFT_OUT: Final = frozenset({"comment", "html_comment", "hash_bang_line"})
@@ -89,6 +89,60 @@ class Node:
         while node is not None:
             yield node
             node = node.parent
+
+
+class Binding:
+    """One name in one scope."""
+
+    __slots__ = ("is_whole", "name", "node", "reads", "scope", "sets", "value")
+
+    def __init__(self, name: str, node: Node, scope: Scope) -> None:
+        self.name = name
+        self.node = node
+        """Where it is declared first."""
+        self.scope = scope
+        self.sets = 0
+        """How often it gets a value."""
+        self.value: Node | None = None
+        """Its initial value: an expression, a function, a class; what it is taken out of where a pattern declares it."""
+        self.is_whole = True
+        """Whether it is all of `value`, and not taken out of it."""
+        self.reads: list[Node] = []
+
+    @property
+    def constant(self) -> Node | None:
+        """The expression that it stands for wherever it is read."""
+        return self.value if self.sets == 1 and self.is_whole else None
+
+
+class Scope:
+    """One region of names."""
+
+    __slots__ = ("names", "node", "parent")
+
+    def __init__(self, node: Node, parent: Scope | None) -> None:
+        self.node = node
+        self.parent = parent
+        self.names: dict[str, Binding] = {}
+
+    @property
+    def is_function(self) -> bool:
+        return self.node.kind in FUNCTIONS or self.node.kind in ("program", "class_static_block")
+
+    def function(self) -> Scope:
+        """The scope that `var` belongs to."""
+        scope = self
+        while not scope.is_function and scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def find(self, name: str) -> Binding | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if (binding := scope.names.get(name)) is not None:
+                return binding
+            scope = scope.parent
+        return None
 
 
 class Tree:
