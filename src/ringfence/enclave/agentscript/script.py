@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ringfence.enclave.agentscript import calls, constructs, dialects, names, patterns, promises, sizes, vocabulary
 from ringfence.enclave.agentscript.facts import Facts
+from ringfence.enclave.agentscript.reach import reach
 from ringfence.enclave.agentscript.rules import RULES
 from ringfence.enclave.agentscript.subject import Subject
 from ringfence.enclave.agentscript.suspects import suspicious
@@ -78,17 +79,22 @@ def report(
         return Report(findings=[as_found(rejected, source)], reach=[])
     except UnicodeEncodeError as error:
         return Report(findings=[_unreadable(source, error.start)], reach=[])
-    found = rules(script, level, known) if level != "off" else []
+    facts = Facts(script)
+    found = _judged(facts, level, known) if level != "off" else []
     said = complaint(script)
     if said is not None:
         found.append(said)
-    return Report(findings=ordered(found), reach=[])
+    return Report(findings=ordered(found), reach=reach(facts, known))
 
 
 def rules(script: Script, level: str, known: Known) -> list[Found]:
     """What the rule table says about a tree, in source order."""
+    return _judged(Facts(script), level, known)
+
+
+def _judged(facts: Facts, level: str, known: Known) -> list[Found]:
     findings = Findings(level, RULES)
-    subject = Subject(Facts(script), findings, known)
+    subject = Subject(facts, findings, known)
     for node in subject.facts.nodes:
         for look in _LOOKS.get(node.kind, _UNKNOWN):
             look(subject, node)
