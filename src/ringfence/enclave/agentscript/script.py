@@ -53,14 +53,9 @@ def admit(source: str, level: str, known: Known, parser: Parser) -> Script | lis
 
     `off` refuses only what is not JavaScript.
     """
-    if dialects.is_marked(source):
-        return [_marked()]
-    try:
-        script = parse(source, parser)
-    except Rejected as rejected:
-        return [as_found(rejected, source)]
-    except UnicodeEncodeError as error:
-        return [_unreadable(source, error.start)]
+    script = _read(source, parser)
+    if isinstance(script, list):
+        return script
     found: list[Found] = []
     if level in _REFUSING or (level != "off" and suspicious(script, known)):
         found = [one for one in rules(script, level, known) if one.severity == "error"]
@@ -71,20 +66,27 @@ def report(
     source: str, level: str, known: Known, parser: Parser, complaint: Callable[[Script], Found | None]
 ) -> Report:
     """Errors, warnings and the places that reach tools. `complaint`: what the engine says of the source, if anything."""
-    if dialects.is_marked(source):
-        return Report(findings=[_marked()], reach=[])
-    try:
-        script = parse(source, parser)
-    except Rejected as rejected:
-        return Report(findings=[as_found(rejected, source)], reach=[])
-    except UnicodeEncodeError as error:
-        return Report(findings=[_unreadable(source, error.start)], reach=[])
+    script = _read(source, parser)
+    if isinstance(script, list):
+        return Report(findings=script, reach=[])
     facts = Facts(script)
     found = _judged(facts, level, known) if level != "off" else []
     said = complaint(script)
     if said is not None:
         found.append(said)
     return Report(findings=ordered(found), reach=reach(facts, known))
+
+
+def _read(source: str, parser: Parser) -> Script | list[Found]:
+    """The tree of a source, or why it has none."""
+    if dialects.is_marked(source):
+        return [_marked()]
+    try:
+        return parse(source, parser)
+    except Rejected as rejected:
+        return [as_found(rejected, source)]
+    except UnicodeEncodeError as error:
+        return [_unreadable(source, error.start)]
 
 
 def rules(script: Script, level: str, known: Known) -> list[Found]:
