@@ -1,4 +1,4 @@
-"""What a jailed Python script costs: its start, one call, many calls, a large result, its memory.
+"""What a jailed script costs, in Python and in JavaScript: its start, one call, many calls, a large result, its memory.
 
 Calls go through governed tools (validation, automatic approval, events) on one event loop; the baseline of a call is
 a bare echo of as many bytes over a socketpair to a process that only reads and writes, on the same loop, taken in
@@ -13,6 +13,7 @@ import socket
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -20,8 +21,8 @@ from typing import Any, Final
 import ringfence as rf
 from benchmarks import Row, repetitions
 from ringfence.enclave import protocol
-from ringfence.enclave.facade import ENGINES
 from ringfence.enclave.pool import Pool
+from ringfence.enclave.supplies import engine
 from ringfence.limits import RunLimits
 from ringfence.sandbox.jail.plan import GuestLimits, JailPlan, plan_guest
 from ringfence.sandbox.jail.probe_unsafe import probe
@@ -34,8 +35,26 @@ _ROWS: Final = 10_000
 _SETTLE: Final = 0.03
 """Seconds for the next waiting child to be ready, so that it does not compete with the run that is measured."""
 
-_STARTED: Final = "import time\ntime.monotonic_ns()"
-_ALTERNATE: Final = """
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Language:
+    """The scripts that are measured, in one language. They say the same."""
+
+    name: str
+    title: str
+    started: str
+    """Calls `mark` first."""
+    alternate: str
+    thousand: str
+    gathered: str
+    large: str
+
+
+_PYTHON: Final = _Language(
+    name="python",
+    title="Python",
+    started="mark()",
+    alternate="""
 import time
 ours, bare = [], []
 for _ in range(inputs["blocks"]):
@@ -45,26 +64,58 @@ for _ in range(inputs["blocks"]):
     ours.append((time.perf_counter() - begin) / inputs["block"])
     bare.append(await tools.bare_echo())
 return [ours, bare]
-"""
-_THOUSAND: Final = """
+""",
+    thousand="""
 import time
 begin = time.perf_counter()
 for i in range(1000):
     await tools.echo(number=i)
 return time.perf_counter() - begin
-"""
-_GATHERED: Final = """
+""",
+    gathered="""
 import asyncio, time
 begin = time.perf_counter()
 await asyncio.gather(*[tools.wait(seconds=0.1) for _ in range(1000)])
 return time.perf_counter() - begin
-"""
-_LARGE: Final = """
+""",
+    large="""
 import time
 begin = time.perf_counter()
 rows = await tools.rows()
 return [time.perf_counter() - begin, len(rows)]
-"""
+""",
+)
+_JAVASCRIPT: Final = _Language(
+    name="javascript",
+    title="JavaScript",
+    started="mark()",
+    alternate="""
+const ours = [], bare = [];
+for (let n = 0; n < inputs.blocks; n++) {
+  const begin = performance.now();
+  for (let i = 0; i < inputs.block; i++) await tools.echo({ number: i });
+  ours.push((performance.now() - begin) / 1000 / inputs.block);
+  bare.push(await tools.bare_echo());
+}
+return [ours, bare];
+""",
+    thousand="""
+const begin = performance.now();
+for (let i = 0; i < 1000; i++) await tools.echo({ number: i });
+return (performance.now() - begin) / 1000;
+""",
+    gathered="""
+const begin = performance.now();
+await Promise.all(Array.from({ length: 1000 }, () => tools.wait({ seconds: 0.1 })));
+return (performance.now() - begin) / 1000;
+""",
+    large="""
+const begin = performance.now();
+const rows = await tools.rows();
+return [(performance.now() - begin) / 1000, rows.length];
+""",
+)
+_LANGUAGES: Final = (_PYTHON, _JAVASCRIPT)
 
 
 def measure() -> Iterable[Row]:
@@ -73,20 +124,38 @@ def measure() -> Iterable[Row]:
 
 
 async def _measure() -> list[Row]:
+    found = [await _measure_one(language) for language in _LANGUAGES]
+    return [row for pair in zip(*found, strict=True) for row in pair]
+
+
+async def _measure_one(language: _Language) -> list[Row]:
+    """The rows of one language, in the same order for each."""
     with _echo_process() as channel:
         echo = await _EchoClient.connect(channel)
-        enclave = rf.Enclave(
-            tools=_tools(echo),
-            sandbox=rf.local(unsafe=True),
-            security_level="PERMISSIVE",
-            max_tool_calls=100_000,
-            max_concurrent_calls=1000,
-        )
-        async with enclave:
+        marks: list[int] = []
+        async with _enclave(language, marks, tools=_tools(echo)) as enclave:
             await enclave.warm()
-            rows = [*await _starts(enclave), *await _calls(enclave), await _gather(enclave), await _large(enclave)]
+            rows = [
+                *await _starts(language, enclave, marks),
+                *await _calls(language, enclave),
+                await _gather(language, enclave),
+                await _large(language, enclave),
+            ]
         echo.close()
-    return [*rows, await _cold_start(), *await _memory()]
+    return [*rows, await _cold_start(language), *await _memory(language)]
+
+
+def _enclave(language: _Language, marks: list[int], tools: list[rf.Tool[..., Any]], **more: Any) -> rf.Enclave:
+    return rf.Enclave(
+        tools=tools,
+        language=language.name,
+        sandbox=rf.local(unsafe=True),
+        security_level="PERMISSIVE",
+        max_tool_calls=100_000,
+        max_concurrent_calls=1000,
+        globals={"mark": lambda: marks.append(time.monotonic_ns())},
+        **more,
+    )
 
 
 def _tools(echo: _EchoClient) -> list[rf.Tool[..., Any]]:
@@ -121,81 +190,96 @@ async def _value(enclave: rf.Enclave, source: str, **inputs: Any) -> Any:
     return result.value
 
 
-async def _starts(enclave: rf.Enclave) -> list[Row]:
+async def _starts(language: _Language, enclave: rf.Enclave, marks: list[int]) -> list[Row]:
+    """`first`: until the host hears the script's first statement, a call of a function in `globals`."""
     first: list[float] = []
     whole: list[float] = []
     for _ in range(repetitions(60, 3)):
         await asyncio.sleep(_SETTLE)
         begin = time.monotonic_ns()
-        first.append((await _value(enclave, _STARTED) - begin) / 1e6)
+        await _value(enclave, language.started)
+        first.append((marks.pop() - begin) / 1e6)
+        begin = time.monotonic_ns()
+        await asyncio.sleep(_SETTLE)
+        begin = time.monotonic_ns()
+        await _value(enclave, "1")
         whole.append((time.monotonic_ns() - begin) / 1e6)
     return [
-        Row(name="script: first statement, waiting child", ours=median(first), unit="ms", bar=1.0, bar_on="ours"),
-        Row(name="script: start to result, waiting child", ours=median(whole), unit="ms"),
+        _row(language, "first statement, waiting child", ours=median(first), unit="ms", bar=1.0, bar_on="ours"),
+        _row(language, "start to result, waiting child", ours=median(whole), unit="ms"),
     ]
 
 
-async def _calls(enclave: rf.Enclave) -> list[Row]:
-    ours, bare = await _value(enclave, _ALTERNATE, blocks=repetitions(160, 4), block=_BLOCK)
-    thousand = [await _value(enclave, _THOUSAND) for _ in range(repetitions(5, 1))]
+async def _calls(language: _Language, enclave: rf.Enclave) -> list[Row]:
+    ours, bare = await _value(enclave, language.alternate, blocks=repetitions(160, 4), block=_BLOCK)
+    thousand = [await _value(enclave, language.thousand) for _ in range(repetitions(5, 1))]
     return [
-        Row(
-            name="script: one awaited call",
+        _row(
+            language,
+            "one awaited call",
             ours=median(ours) * 1e6,
             baseline=median(bare) * 1e6,
             baseline_name="bare echo",
             bar=2.5,
         ),
-        Row(name="script: 1000 calls one after another", ours=median(thousand) * 1e3, unit="ms"),
+        _row(language, "1000 calls one after another", ours=median(thousand) * 1e3, unit="ms"),
     ]
 
 
-async def _gather(enclave: rf.Enclave) -> Row:
-    taken = [await _value(enclave, _GATHERED) for _ in range(repetitions(7, 1))]
+async def _gather(language: _Language, enclave: rf.Enclave) -> Row:
+    taken = [await _value(enclave, language.gathered) for _ in range(repetitions(7, 1))]
     ours = median(taken) * 1e3
-    return Row(name="script: gather of 1000 calls of 100 ms", ours=ours, unit="ms", bar=175.0, bar_on="ours")
+    return _row(language, "1000 calls of 100 ms at once", ours=ours, unit="ms", bar=175.0, bar_on="ours")
 
 
-async def _large(enclave: rf.Enclave) -> Row:
-    taken = [await _value(enclave, _LARGE) for _ in range(repetitions(15, 1))]
+async def _large(language: _Language, enclave: rf.Enclave) -> Row:
+    taken = [await _value(enclave, language.large) for _ in range(repetitions(15, 1))]
     assert {count for _, count in taken} == {_ROWS}
     ours = median(seconds for seconds, _ in taken) * 1e3
-    return Row(name="script: result of 10,000 rows", ours=ours, unit="ms", bar=30.0, bar_on="ours")
+    return _row(language, "result of 10,000 rows", ours=ours, unit="ms", bar=30.0, bar_on="ours")
+
+
+def _row(language: _Language, what: str, **more: Any) -> Row:
+    return Row(name=f"{language.title}: {what}", **more)
 
 
 # without a waiting child, and what one costs while it waits
 
 
-def _pool(waiting: int) -> Pool:
+def _pool(language: _Language, waiting: int) -> Pool:
     limits = RunLimits(timeout=30.0, max_tool_calls=100, max_global_calls=1_000, max_iterations=None)
     plan = plan_guest(probe(), GuestLimits(memory=limits.memory, cpu=limits.timeout))
     assert isinstance(plan, JailPlan)
-    return Pool(plan, ENGINES["python"], frame_limit=protocol.frame_limit(limits), waiting=waiting)
+    return Pool(plan, engine(language.name, ()), frame_limit=protocol.frame_limit(limits), waiting=waiting)
 
 
-async def _cold_start() -> Row:
+async def _cold_start(language: _Language) -> Row:
     """From nothing but a warm zygote to the script's first statement: fork, jail, compile."""
     taken: list[float] = []
-    async with rf.Enclave(waiting=0) as enclave:
-        await _value(enclave, _STARTED)
+    marks: list[int] = []
+    async with _enclave(language, marks, tools=[], waiting=0) as enclave:
+        await _value(enclave, language.started)
         for _ in range(repetitions(60, 3)):
             await asyncio.sleep(_SETTLE)
             begin = time.monotonic_ns()
-            taken.append((await _value(enclave, _STARTED) - begin) / 1e6)
-    return Row(name="script: first statement, no waiting child", ours=median(taken), unit="ms", bar=4.0, bar_on="ours")
+            await _value(enclave, language.started)
+            taken.append((marks.pop() - begin) / 1e6)
+    return _row(language, "first statement, no waiting child", ours=median(taken), unit="ms", bar=4.0, bar_on="ours")
 
 
-async def _memory() -> list[Row]:
+async def _memory(language: _Language) -> list[Row]:
     """Nothing for ordinary users: a jailed process is not dumpable, so only root may look at its memory map."""
     if os.geteuid() != 0:
         return []
-    pool = _pool(4)
+    pool = _pool(language, 4)
     try:
         await pool.warm()
+        await asyncio.sleep(_SETTLE)  # they rehearse
         private = [_private_bytes(pid) for pid in pool.waiting_pids()]
     finally:
         await pool.aclose()
-    return [Row(name="memory: private, per waiting child", ours=median(private) / 2**20, unit="MiB")]
+    ours = median(private) / 2**20
+    return [_row(language, "private memory, per waiting child", ours=ours, unit="MiB", bar=20.0, bar_on="ours")]
 
 
 def _private_bytes(pid: int) -> int:
