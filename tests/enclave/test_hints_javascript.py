@@ -42,3 +42,19 @@ def test_a_common_mistake_has_its_fix(source: str, expected: str | None, stage: 
     result = stage.script(source, language="javascript", validate=False)
     assert result.error is not None
     assert (result.error.code, result.error.hint) == ("RUNTIME_ERROR", expected)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("const p = callTool('x', {});\np.map((x) => x)", "p.map is not a function"),
+        ("const o = { a: {} };\no.a.lookup(1)", "o.a.lookup is not a function"),
+        ("tools = {}; 1", None),
+        ("for (let i = 0; i < 1; i++) { inputs.rows2\n.filter(Boolean) }", None),
+        ("const o = {}; new o.Thing()", "o.Thing is not a function"),
+    ],
+)
+def test_what_is_no_function_is_named(source: str, message: str, stage: Stage) -> None:
+    result = stage.script(source, language="javascript", validate=False)
+    assert result.error is not None
+    assert result.error.message == message

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, NoReturn
 
-from ringfence.enclave.agentscript import rewrite, script
+from ringfence.enclave.agentscript import blame, rewrite, script
 from ringfence.enclave.check.findings import Found
 from ringfence.enclave.check.known import Known
 from ringfence.enclave.engines.guest_wire import Channel, dumps
@@ -121,11 +121,11 @@ class _Machine:
         body = "\n".join(texts)
         made = self.context.eval(
             "\n" * PRELUDE_LINE
-            + f'(() => {{ "use strict";\n{body}\nreturn [begin, start, drain, hear, rehearse, forget]; }})()'
+            + f'(() => {{ "use strict";\n{body}\nreturn [begin, start, drain, hear, rehearse, forget, whereFailed]; }})()'
         )
         pick = self.context.eval("(list, at) => list[at]")
-        self.begin, self.start, self.drain, self.hear, self._rehearse, self._forget = (
-            pick(made, at) for at in range(6)
+        self.begin, self.start, self.drain, self.hear, self._rehearse, self._forget, self.where = (
+            pick(made, at) for at in range(7)
         )
 
     def rehearse(self) -> None:
@@ -210,6 +210,8 @@ class _Run:
     def __init__(self, channel: _Payloads, machine: _Machine) -> None:
         self._channel = channel
         self._machine = machine
+        self._text = ""
+        """What the engine runs."""
 
     def execute(self, text: str) -> NoReturn:
         request: dict[str, Any] = json.loads(text)
@@ -240,6 +242,7 @@ class _Run:
             variables=list(request["variables"]),
             keep=request["keep_variables"],
         )
+        self._text = made.text
         context = self._machine.context
         try:
             function = context.eval(made.text)
@@ -259,12 +262,27 @@ class _Run:
                 pass
             head, *frames = drain().split("\n")
             if head == _ENDED:
-                last = frames.pop()
+                last = self._named(frames.pop())
                 self._queue(frames)
                 channel.end(last)
             self._queue(frames)
             channel.flush()
             hear(f"[{','.join(channel.take())}]")
+
+    def _named(self, last: str) -> str:
+        """The last frame, with the name of what was no function where the engine leaves it out."""
+        if not last.startswith('{"t":"failed"') or not any(f'"message":"{text}"' in last for text in blame.NAMELESS):
+            return last
+        line, _, column = self._machine.where().partition(":")
+        name = blame.callee(self._text, int(line), int(column), self._machine.parser) if line else None
+        if name is None:
+            return last
+        frame: dict[str, Any] = json.loads(last)
+        said = frame["message"]
+        frame["message"] = f"{name} is {said}"
+        if "trace" in frame:
+            frame["trace"] = frame["trace"].replace(said, frame["message"], 1)
+        return dumps(frame)
 
     def _queue(self, frames: list[str]) -> None:
         for frame in frames:

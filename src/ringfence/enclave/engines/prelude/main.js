@@ -11,6 +11,7 @@ const MOST_CLASSES = 20; // of one error, each derived from the next
 
 let config = null;
 let end = null; // the last frame
+let place = null; // of what the script failed with: [text, line, column]
 let thunks = null; // name to a function that says its value, for session variables
 
 // What a script's hidden calls go to (`agentscript.rewrite`)
@@ -206,7 +207,7 @@ function costOf(value, limits) {
 function fail(error) {
   if (end !== null) return;
   const about = described(error);
-  const place = placeIn(about.stack);
+  place = placeIn(about.stack);
   const line = place === null ? undefined : +place[1];
   if (about.isMemory) {
     finish("memory", about.name, about.message, line);
@@ -214,6 +215,11 @@ function fail(error) {
   }
   const trace = config.traces && place !== null ? traceOf(about) : undefined;
   finish("raised", about.name, about.message, line, { trace, call: callOf(error) ?? undefined });
+}
+
+// `line:column` of the failure, as the engine counts
+function whereFailed() {
+  return place === null ? "" : `${place[1]}:${place[2]}`;
 }
 
 function traceOf(about) {
