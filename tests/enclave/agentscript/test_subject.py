@@ -45,6 +45,17 @@ def test_a_namespace_is_known_through_an_alias() -> None:
     assert made.namespace(None) is None
 
 
+def test_similar_names_are_looked_for_a_bounded_number_of_times() -> None:
+    made = subject("SECURE")
+    assert made.similar("toatl", ["total", "other"], 0.75) == "total"
+    assert made.similar("x" * 61, ["x" * 60], 0.75) is None
+    assert made.similar("zebra9", [f"name{n}" for n in range(1000)] + ["zebra"], 0.75) == "zebra"
+    for n in range(100):
+        made.similar(f"other{n}", ["other"], 0.75)
+    assert made.similar("tota", ["total"], 0.75) is None
+    assert made.similar("toatl", ["total"], 0.75) == "total"
+
+
 def test_what_is_shown_stands_on_one_line() -> None:
     made = subject("SECURE")
     made.add("UNKNOWN_GLOBAL", made.facts.nodes[1], "a\n  b")

@@ -5,7 +5,6 @@ What a call is made of decides, also through aliases. Pure, standard library onl
 
 from __future__ import annotations
 
-import difflib
 from typing import Final
 
 from ringfence.enclave.agentscript import folding, vocabulary
@@ -103,8 +102,12 @@ def _tool_taken(subject: Subject, node: Node) -> None:
 def _known_tool(subject: Subject, node: Node, space: str, method: str) -> None:
     methods = subject.known.namespaces[space]
     if method not in methods:
-        close = difflib.get_close_matches(method[:100], methods, n=1)
-        fix = f"did you mean {space}.{close[0]}?" if close else f"{space} has {', '.join(list(methods)[:_SHOWN])}"
+        close = subject.similar(method, methods, 0.6)
+        fix = (
+            f"did you mean {space}.{close}?"
+            if close is not None
+            else f"{space} has {', '.join(list(methods)[:_SHOWN])}"
+        )
         subject.add("UNKNOWN_TOOL_NAME", node, f"{space}.{method}", fix)
 
 

@@ -7,6 +7,7 @@ only, nothing is evaluated. Every file of rules looks here.
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cached_property
 from typing import Final
 
 from ringfence.enclave.agentscript import folding
@@ -27,6 +28,11 @@ class Facts:
         self.tree = Tree(script)
         self.top = resolve(self.tree)
         self.nodes = self.tree.nodes
+
+    @cached_property
+    def declared(self) -> frozenset[str]:
+        """Every name that the script declares, wherever."""
+        return frozenset(one.text for one in self.nodes if one.binding is not None and one.binding.node is one)
 
     def dotted(self, node: Node | None, steps: int = _STEPS) -> str | None:
         """What an expression stands for: `make` after `const { create: make } = Object` is `Object.create`.

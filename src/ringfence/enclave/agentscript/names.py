@@ -6,7 +6,6 @@ since each one forgotten is a way around the rule. Pure, standard library only.
 
 from __future__ import annotations
 
-import difflib
 from typing import Final
 
 from ringfence.enclave.agentscript import folding, vocabulary
@@ -14,7 +13,6 @@ from ringfence.enclave.agentscript.facts import function_around, has_own_this, k
 from ringfence.enclave.agentscript.subject import Subject
 from ringfence.enclave.agentscript.tree import FUNCTIONS, Node, inner, outer
 
-_LONGEST_COMPARED: Final = 60
 _SETS: Final = frozenset({"assignment_expression", "augmented_assignment_expression"})
 
 
@@ -109,12 +107,10 @@ def _suggestion(subject: Subject, node: Node, name: str) -> str | None:
             return f"write await {space}.{name}(...)"
     if _is_set(node):
         return f"declare it: let {name} = …"
-    declared = {one.text for one in subject.facts.nodes if one.binding is not None and one.binding.node is one}
-    if name in declared:
+    if name in subject.facts.declared:
         return "declare it outside the block or function in which it is declared now"
-    there = sorted({*declared, *subject.ambient})
-    close = difflib.get_close_matches(name, there, n=1, cutoff=0.75) if len(name) <= _LONGEST_COMPARED else []
-    return f"did you mean {close[0]}?" if close else None
+    close = subject.similar(name, subject.facts.declared | subject.ambient, 0.75)
+    return f"did you mean {close}?" if close is not None else None
 
 
 def _bound(subject: Subject, node: Node) -> None:

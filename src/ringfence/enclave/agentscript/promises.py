@@ -105,8 +105,7 @@ def _is_dropped(node: Node) -> bool:
     block = statement.parent
     if block is None or block.kind != "program":
         return True
-    following = block.children[block.children.index(statement) + 1 :]
-    return any(one.kind != "empty_statement" for one in following)
+    return next((one for one in reversed(block.children) if one.kind != "empty_statement"), None) is not statement
 
 
 def _continues(node: Node) -> bool:
