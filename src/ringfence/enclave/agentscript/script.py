@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ringfence.enclave.agentscript import calls, constructs, dialects, names, patterns, promises, sizes, vocabulary
 from ringfence.enclave.agentscript.facts import Facts
+from ringfence.enclave.agentscript.prescan import prescan
 from ringfence.enclave.agentscript.reach import reach
 from ringfence.enclave.agentscript.rules import RULES
 from ringfence.enclave.agentscript.subject import Subject
@@ -53,10 +54,12 @@ def admit(source: str, level: str, known: Known, parser: Parser) -> Script | lis
 
     `off` refuses only what is not JavaScript.
     """
+    found = [one for one in prescan(source, level) if one.severity == "error"]
+    if found:
+        return found
     script = _read(source, parser)
     if isinstance(script, list):
         return script
-    found: list[Found] = []
     if level in _REFUSING or (level != "off" and suspicious(script, known)):
         found = [one for one in rules(script, level, known) if one.severity == "error"]
     return ordered(found) if found else script
@@ -66,11 +69,15 @@ def report(
     source: str, level: str, known: Known, parser: Parser, complaint: Callable[[Script], Found | None]
 ) -> Report:
     """Errors, warnings and the places that reach tools. `complaint`: what the engine says of the source, if anything."""
+    found = prescan(source, level)
+    if any(one.severity == "error" for one in found):  # a parser may not be fed this
+        return Report(findings=found, reach=[])
     script = _read(source, parser)
     if isinstance(script, list):
-        return Report(findings=script, reach=[])
+        return Report(findings=ordered(found + script), reach=[])
     facts = Facts(script)
-    found = _judged(facts, level, known) if level != "off" else []
+    if level != "off":
+        found += _judged(facts, level, known)
     said = complaint(script)
     if said is not None:
         found.append(said)

@@ -1,18 +1,19 @@
 """What can be said about a source text before a parser sees it: its size, its nesting, and what its characters hide.
 
-One pass of one regular expression that never goes back, so its time grows with the text and not faster. It knows of
-Python no more than where strings and comments are. Pure, standard library only: it runs in the jailed guest.
+One pass of one regular expression that never goes back, so its time grows with the text and not faster. It knows of a
+language no more than where strings and comments are. Pure, standard library only: it runs in the jailed guest.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ringfence.enclave.check.findings import Findings, Found
 from ringfence.enclave.check.text_limits import TEXT, TextLimits
+from ringfence.enclave.rules import RULES, Rule
 
 # Every alternative begins with one literal character, so the engine skips to the next candidate by itself.
 _TOKEN: Final = re.compile(
@@ -48,12 +49,25 @@ _LOOKALIKES: Final = str.maketrans(
 """Cyrillic and Greek letters that cannot be told from ASCII ones; letters of formulas (α, ν, ρ, Δ) are not among them."""
 
 
-def prescan(source: str, level: str) -> list[Found]:
-    """Findings about the text. Nothing to say at a level that has no rules."""
+def prescan(
+    source: str,
+    level: str,
+    *,
+    token: re.Pattern[str] = _TOKEN,
+    comments: tuple[str, ...] = ("#",),
+    rules: Mapping[str, Rule] = RULES,
+) -> list[Found]:
+    """Findings about the text. Nothing to say at a level that has no rules.
+
+    Args:
+        token: strings, comments, brackets, runs of signs; each begins with a character that tells which.
+        comments: what comments begin with.
+        rules: the language's, for messages and fixes.
+    """
     if level not in TEXT:
         return []
     limits = TEXT[level]
-    findings = Findings(level)
+    findings = Findings(level, rules)
     source = source.removeprefix("\ufeff")
     _sizes(source, limits, findings)
     ascii_only = source.isascii()
@@ -63,7 +77,7 @@ def prescan(source: str, level: str) -> list[Found]:
         or "\0" in source
         or any(sign in source for sign in ("--", "++", "~~", "- -", "+ +", "-+", "+-"))
     ):
-        _Text(source, limits, findings).scan(ascii_only)
+        _Text(source, limits, findings, token, comments).scan(ascii_only)
     return findings.sorted()
 
 
@@ -83,8 +97,17 @@ def _sizes(source: str, limits: TextLimits, findings: Findings) -> None:
 class _Text:
     """One source, cut into code, strings and comments."""
 
-    def __init__(self, source: str, limits: TextLimits, findings: Findings) -> None:
+    def __init__(
+        self,
+        source: str,
+        limits: TextLimits,
+        findings: Findings,
+        token: re.Pattern[str],
+        comments: tuple[str, ...],
+    ) -> None:
         self._source = source
+        self._token = token
+        self._comments = comments
         self._limits = limits
         self._findings = findings
         self._added = 0
@@ -92,7 +115,7 @@ class _Text:
     def scan(self, ascii_only: bool) -> None:
         source = self._source
         depth = deepest = at = 0
-        for match in _TOKEN.finditer(source):
+        for match in self._token.finditer(source):
             first = source[match.start()]
             if first in "([{":
                 depth += 1
@@ -106,7 +129,7 @@ class _Text:
                 self._operators(match)
             elif not ascii_only:
                 self._code(at, match.start())
-                self._quoted(match.start(), match.end(), comment=first == "#")
+                self._quoted(match.start(), match.end(), comment=match[0].startswith(self._comments))
                 at = match.end()
         if not ascii_only:
             self._code(at, len(source))
