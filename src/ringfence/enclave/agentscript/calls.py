@@ -102,7 +102,7 @@ def _tool_taken(subject: Subject, node: Node) -> None:
 def _known_tool(subject: Subject, node: Node, space: str, method: str) -> None:
     methods = subject.known.namespaces[space]
     if method not in methods:
-        close = subject.similar(method, methods, 0.6)
+        close = subject.similar(method, methods, 0.6, space)
         fix = (
             f"did you mean {space}.{close}?"
             if close is not None

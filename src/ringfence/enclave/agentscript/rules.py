@@ -41,7 +41,7 @@ _TEXT: Final = (
     Rule(
         "OPERATOR_SPAM",
         "EEEE",
-        "signs (`-`, `+`, `~`, `!`) in a row",
+        "signs (`-`, `+`, `~`) in a row",
         "{name} in a row",
         "write one",
         "each is a level of recursion in the engine",

@@ -57,15 +57,16 @@ class Subject:
         """Report `name`, standing at `node`, as the rule `code` sees it."""
         self.findings.add(code, node, " ".join(name.split()), fix)
 
-    def similar(self, name: str, names: Collection[str], cutoff: float) -> str | None:
-        """The name most like one that is not there; None once this was asked often enough."""
-        if name not in self._similar:
+    def similar(self, name: str, names: Collection[str], cutoff: float, space: str = "") -> str | None:
+        """The name most like one that is not there; None once this was asked often enough. `space`: whose `names` are."""
+        key = f"{space}.{name}"
+        if key not in self._similar:
             if len(self._similar) >= _MOST or len(name) > _LONGEST:
                 return None
             near = [one for one in names if len(names) <= _FEW or one[:1] == name[:1]]
             found = difflib.get_close_matches(name, sorted(near)[:_FEW], n=1, cutoff=cutoff)
-            self._similar[name] = found[0] if found else None
-        return self._similar[name]
+            self._similar[key] = found[0] if found else None
+        return self._similar[key]
 
     def dotted(self, node: Node | None) -> str | None:
         return self.facts.dotted(node)
