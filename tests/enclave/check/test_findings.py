@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ringfence.enclave.agentscript.rules import RULES as JAVASCRIPT
 from ringfence.enclave.check.findings import MAX_FINDINGS, Findings, Found, ordered
 
 
@@ -20,6 +21,12 @@ def test_a_long_name_is_cut_and_a_fix_can_be_given() -> None:
     (found,) = findings.sorted()
     assert found.message == f"nothing here is called {'x' * 59}…"
     assert found.fix == "did you mean y?"
+
+
+def test_each_language_has_its_own_table() -> None:
+    findings = Findings("SECURE", JAVASCRIPT)
+    findings.add_at("NO_EVAL", 1, 1, "eval")
+    assert [(one.code, one.message) for one in findings.sorted()] == [("NO_EVAL", "eval makes code at run time")]
 
 
 def test_the_same_is_said_once() -> None:
