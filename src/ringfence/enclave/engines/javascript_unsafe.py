@@ -331,7 +331,9 @@ class _Run:
         try:
             self._machine.context.eval(f"({head}{source}\n}})")
         except self._machine.engine.JSException as error:
-            return _syntax(str(error), len(head) + 1)
+            said = _syntax(str(error), len(head) + 1)
+            last = source.rstrip().count("\n") + 1
+            return said if said.line <= last else _unclosed(found, last)
         return found
 
     def _rejected(self, found: list[Found]) -> NoReturn:
@@ -345,6 +347,18 @@ class _Run:
 
 def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0].partition(": ")[2]
+
+
+def _unclosed(found: Found, last: int) -> Found:
+    """What the engine met beyond the source, in what we put around it: the source does not close what it opens."""
+    named = found.message.startswith("missing ")
+    return dataclasses.replace(
+        found,
+        line=last,
+        column=found.column if found.line == last else 1,
+        message=found.message if named else "the script ends inside of something that it opens",
+        fix="close every (, [ and { that is open",
+    )
 
 
 def _syntax(text: str, prefix: int) -> Found:
