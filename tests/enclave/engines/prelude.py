@@ -11,7 +11,7 @@ from ringfence.enclave import engines
 
 _engine: Final[Any] = importlib.import_module("_quickjs")
 _FOLDER: Final = Path(engines.__file__).parent / "prelude"
-_PARTS: Final = "intrinsics values kinds layout inspect console world text clone numerals calendar collation query hosts url bridge".split()
+_PARTS: Final = "intrinsics values decode kinds layout inspect console world text clone numerals calendar collation query hosts url bridge".split()
 _FIRST_LINE: Final = 1 << 21
 """Of the prelude, as the driver puts it below every script (`javascript_unsafe.PRELUDE_LINE`)."""
 

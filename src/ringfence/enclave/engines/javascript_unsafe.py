@@ -37,7 +37,7 @@ SPARE: Final = 16 << 20
 PRELUDE_LINE: Final = 1 << 21
 """First line of the prelude as the engine numbers it: more than a script can have, so that places tell them apart."""
 PARTS: Final = tuple(
-    "intrinsics values kinds layout inspect console world text clone numerals calendar collation query hosts url"
+    "intrinsics values decode kinds layout inspect console world text clone numerals calendar collation query hosts url"
     " bridge main".split()
 )
 _WATCHED: Final = frozenset({"STRICT", "SECURE"})

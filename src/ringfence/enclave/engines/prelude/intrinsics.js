@@ -2,7 +2,7 @@
 // built-ins changes its own world only. Methods take what they are called on as their first argument.
 
 const { apply, construct, getPrototypeOf, ownKeys } = Reflect;
-const { stringify, parse, rawJSON } = JSON;
+const { isRawJSON, parse, rawJSON, stringify } = JSON;
 const {
   create,
   defineProperty,
@@ -14,6 +14,7 @@ const {
   keys,
   prototype: objectPrototype,
   setPrototypeOf,
+  values,
 } = Object;
 const { isArray, from: arrayFrom } = Array;
 const { isInteger, isSafeInteger } = Number;
@@ -90,12 +91,14 @@ const dateGetUTCMilliseconds = uncurry(Date.prototype.getUTCMilliseconds);
 const dateGetUTCMinutes = uncurry(Date.prototype.getUTCMinutes);
 const dateGetUTCMonth = uncurry(Date.prototype.getUTCMonth);
 const dateGetUTCSeconds = uncurry(Date.prototype.getUTCSeconds);
+const { toJSON: dateToJSON } = Date.prototype;
 const dateToISOString = uncurry(Date.prototype.toISOString);
 const dateToString = uncurry(Date.prototype.toString);
 const domExceptionMessage = getter(DOMException.prototype, "message");
 const domExceptionName = getter(DOMException.prototype, "name");
 const errorStack = getter(Error.prototype, "stack");
 const functionToString = uncurry(Function.prototype.toString);
+const isPrototypeOf = uncurry(Object.prototype.isPrototypeOf);
 const mapDelete = uncurry(Map.prototype.delete);
 const mapEntries = uncurry(Map.prototype.entries);
 const mapGet = uncurry(Map.prototype.get);
@@ -145,6 +148,8 @@ const uint8FromBase64 = Uint8Array.fromBase64;
 const weakMapHas = uncurry(WeakMap.prototype.has);
 const weakSetHas = uncurry(WeakSet.prototype.has);
 
+const iteratorPrototype = Iterator.prototype;
+const asyncIteratorPrototype = getPrototypeOf(getPrototypeOf(async function* () {}).prototype);
 const typedArrayPrototype = getPrototypeOf(Uint8Array.prototype);
 const typedArrayBuffer = getter(typedArrayPrototype, "buffer");
 const typedArrayByteLength = getter(typedArrayPrototype, "byteLength");

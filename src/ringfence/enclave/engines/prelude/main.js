@@ -8,6 +8,7 @@ const MAX_NAME_OF_ERROR = 128;
 const MAX_LOOP_FACTOR = 100; // turns in all, to those of one loop (enclave catalogue, H3; `limits.TOTAL_ITERATIONS`)
 const MOST_UNKEPT = 500;
 const MOST_CLASSES = 20; // of one error, each derived from the next
+const THROWS_NULL = /\b(?:throw|reject)\b[\s(]*null\b/;
 
 let config = null;
 let end = null; // the last frame
@@ -65,7 +66,8 @@ function read(text, send) {
 }
 
 function limitsOf(size, depth) {
-  return { __proto__: null, size, nodes: config.max_nodes, depth, members: config.max_members, anyKeys: false };
+  const { max_nodes: nodes, max_members: members } = config;
+  return { __proto__: null, size, nodes, depth, members, tags: MOST_TAGGED, tagNodes: nodes, anyKeys: false };
 }
 
 // Before a run: touch what a run needs, without leaving a trace of it. Gives the methods of a namespace to run with.
@@ -152,7 +154,7 @@ function doneFrame(value) {
   const made = encode(value, { ...bounds, __proto__: null, anyKeys: true });
   const parts = ['{"t":"done","value":', made.text];
   if (made.tags !== "") parts[parts.length] = `,"tags":${made.tags}`;
-  if (config.keep_variables) parts[parts.length] = keptVariables(bounds.size - made.size);
+  if (config.keep_variables) parts[parts.length] = keptVariables(bounds.size - sizeOfEncoded(made));
   parts[parts.length] = "}";
   return arrayJoin(parts, "");
 }
@@ -164,21 +166,41 @@ function keptVariables(room) {
   const left = [];
   const before = given("variables");
   const names = thunks === null ? [] : keys(thunks);
-  const each = limitsOf(room, config.max_depth - 1);
+  const each = limitsOf(room - 2, config.max_depth - 1); // without the object around them
+  each.nodes -= 2;
+  let members = 0;
   for (let i = 0; i < names.length; i++) {
     const name = names[i];
     if (stringStartsWith(name, "_")) continue;
     const value = valueNow(thunks[name]);
     if (value === undefined && !hasOwn(before, name)) continue;
-    const cost = value === undefined ? null : costOf(value, each);
-    if (cost !== null && cost + name.length + 4 <= each.size) {
-      each.size -= cost + name.length + 4;
+    if (value !== undefined && members !== config.max_members && takesPart(name, value, each)) {
       kept[name] = value;
+      members++;
     } else if (typeof value !== "function" || hasOwn(before, name)) {
       if (left.length < MOST_UNKEPT && name.length <= 200) left[left.length] = name;
     }
   }
   return variableParts(kept, left);
+}
+
+// Whether a variable still fits; what it takes is then taken from what there is for all of them.
+function takesPart(name, value, room) {
+  let made;
+  try {
+    made = encode(value, room);
+  } catch {
+    return false; // no data, or its own getter raised
+  }
+  const label = byteLength(stringify(name)) + 1; // also in the path of each tag
+  const size = sizeOfEncoded(made) + (made.tagged + 1) * label + 1;
+  const tagNodes = made.tagNodes + made.tagged;
+  if (size > room.size || tagNodes > room.tagNodes) return false;
+  room.size -= size;
+  room.nodes -= made.nodes;
+  room.tags -= made.tagged;
+  room.tagNodes -= tagNodes;
+  return true;
 }
 
 function variableParts(kept, left) {
@@ -193,14 +215,6 @@ function valueNow(thunk) {
     return thunk();
   } catch {
     return undefined; // the script ended before it was declared
-  }
-}
-
-function costOf(value, limits) {
-  try {
-    return encode(value, limits).size;
-  } catch {
-    return null; // no data, or its own getter raised
   }
 }
 
@@ -232,6 +246,10 @@ function traceOf(about) {
 function described(error) {
   const about = { __proto__: null, name: "Error", message: "", stack: "", isMemory: false };
   try {
+    // what the engine throws when it has no memory left for an error
+    if (error === null && !holds(THROWS_NULL, config.source)) {
+      return { ...about, __proto__: null, name: "InternalError", message: "out of memory", isMemory: true };
+    }
     if ((typeof error !== "object" && typeof error !== "function") || error === null) {
       about.message = typeof error === "string" ? error : `${inspect(error)} was thrown`;
       return about;
