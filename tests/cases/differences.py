@@ -52,8 +52,9 @@ DIFFERENCES: Final[tuple[Difference, ...]] = (
     _js("error_of_a_member_of_nothing", "hint", "the value before .name is missing: test for it first, or write ?.name", _ADVICE),
     _js("deadlock", "line", None, "the engine does not say where a promise is waited for"),
     _js("deadlock", "hint", "await a tool call, or something that one completes", "scripts have no timers to wait for"),
+    _js("variables_removed", "unkept", ["names"], "a variable cannot be deleted; one that is undefined is named"),
     # values
-    _js("result_that_is_code", "message", "the result's rows[0].f: is a function, which is no data; return what it computes", _WORDS),
+    _js("result_that_is_code", "message", "the result's rows[0].f: is a function; use what it returns", _WORDS),
     _js("result_that_is_not_a_number", "message", "the result's [1]: is NaN, which no JSON number says; use null", _WORDS),
     _js("result_that_is_not_a_number", "hint", "use null", _ADVICE),
     _js("value_table_calendar_days", "kinds", {}, _NO_KIND),
