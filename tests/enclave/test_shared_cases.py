@@ -17,8 +17,13 @@ from tests.enclave.observed import check_facts, facts
 from tests.enclave.scenes import HAND, SCENES
 
 CASES = cases.load_shared(Path(__file__).parents[1] / "cases" / "shared")
-_SETTINGS = frozenset({"scene", "options", "inputs", "given", "check"})
-"""Keys of a case that are not expectations: what is there, options, inputs, variables, and that it is only checked."""
+_SETTINGS = frozenset({"scene", "options", "inputs", "given", "check", "slow"})
+"""Keys of a case that are not expectations: what is there, options, inputs, variables, that it is only checked, and that
+it takes its time."""
+
+
+def _param(case: SharedCase) -> Any:
+    return pytest.param(case, id=case.name, marks=[pytest.mark.slow] if "slow" in case.expected else [])
 
 
 def outcome(stage: Stage, case: SharedCase, language: str) -> dict[str, Any]:
@@ -46,7 +51,7 @@ def expectations(case: SharedCase, language: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
+@pytest.mark.parametrize("case", [_param(case) for case in CASES])
 def test_a_case_is_the_same_in_every_language(case: SharedCase, language: str, stage: Stage) -> None:
     actual = outcome(stage, case, language)
     expected = expectations(case, language)
