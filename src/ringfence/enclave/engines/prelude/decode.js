@@ -34,7 +34,7 @@ function hasLongInteger(text) {
     const isNew = from - 1 !== judged || from === 0;
     judged = i;
     // digits of a fraction follow a point, those of a text mostly a quotation mark or a letter
-    if (!isNew || !(from === 0 || stringIncludes(":,[-", text[from - 1]))) continue;
+    if (!isNew || !(from === 0 || stringIncludes(":,[- ", text[from - 1]))) continue;
     while (i - from + 1 < LEAST_LONG && isDigitAt(text, i + 1)) i++;
     if (i - from + 1 >= LEAST_LONG) return true;
     judged = i;

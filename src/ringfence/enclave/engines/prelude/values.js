@@ -397,6 +397,8 @@ function membersOfMap(map, depth) {
   return made;
 }
 
+const KEY_NAMES = { __proto__: null, bigint: "a BigInt", function: "a function", object: "an object", symbol: "a symbol" };
+
 function keyText(key, depth) {
   if (typeof key === "string") return key;
   if (limits.anyKeys) {
@@ -404,8 +406,7 @@ function keyText(key, depth) {
     if (typeof key === "bigint") return wholeText(key, depth, "is a Map with a key that is");
     if (typeof key === "object" && kindOf(key) === "Date") return isoText(key, depth, "is a Map with a key that is");
   }
-  const isNamed = key === null || key === undefined || key !== key;
-  const what = isNamed ? `${key}` : typeof key === "number" || typeof key === "boolean" ? `${typeof key} ${key}` : `a value of type ${typeof key}`;
+  const what = typeof key === "number" || typeof key === "boolean" || key == null ? `${key}` : KEY_NAMES[typeof key];
   return refuse(depth, `is a Map with a key that is ${what}, not text; use text as keys: String(key)`);
 }
 
