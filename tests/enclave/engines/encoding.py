@@ -15,7 +15,7 @@ const DEFAULTS = { __proto__: null, size: 5242880, nodes: 1000000, depth: 64, me
 globalThis.outcome = (value, options) => {
   try {
     const made = encode(value, { ...DEFAULTS, __proto__: null, ...options });
-    return stringify({ __proto__: null, ...made, size: sizeOfEncoded(made) });
+    return stringify({ __proto__: null, ...made, size: sizeOfEncoded(made), nodes, tagged: tags, tagNodes });
   } catch (error) {
     if (!(error instanceof NotData)) throw error;
     const { path, reason, large, excess } = error;

@@ -193,13 +193,12 @@ function takesPart(name, value, room) {
     return false; // no data, or its own getter raised
   }
   const label = byteLength(stringify(name)) + 1; // also in the path of each tag
-  const size = sizeOfEncoded(made) + (made.tagged + 1) * label + 1;
-  const tagNodes = made.tagNodes + made.tagged;
-  if (size > room.size || tagNodes > room.tagNodes) return false;
+  const size = sizeOfEncoded(made) + (tags + 1) * label + 1;
+  if (size > room.size || tagNodes + tags > room.tagNodes) return false;
   room.size -= size;
-  room.nodes -= made.nodes;
-  room.tags -= made.tagged;
-  room.tagNodes -= tagNodes;
+  room.nodes -= nodes;
+  room.tags -= tags;
+  room.tagNodes -= tagNodes + tags;
   return true;
 }
 

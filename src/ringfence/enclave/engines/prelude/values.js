@@ -45,7 +45,7 @@ let tagged = null; // kind to paths
 let path = []; // key or position at each depth, on the way to where the walk is
 let above = []; // the containers on that way
 
-// A value as JSON text and tags, `""` for none, and how many values, tags, and values in the text of the tags there are.
+// A value as JSON text and tags, `""` for none. What was counted can be read until the next one: nodes, tags, tagNodes.
 // `most`: size (bytes of both texts), nodes, depth, members of one object or null, tags, tagNodes, and `anyKeys`, whether
 // keys of a Map may be numbers and the like.
 function encode(value, most) {
@@ -91,7 +91,7 @@ function written(copy) {
   }
   const text = stringify(copy) ?? "null";
   if (stringIncludes(text, SURROGATE)) refuseSurrogates(copy, 0);
-  const made = { __proto__: null, text, tags: tagged === null ? "" : stringify(tagged), nodes, tagged: tags, tagNodes };
+  const made = { __proto__: null, text, tags: tagged === null ? "" : stringify(tagged) };
   // counted only where it could be too much: no unit of a text has more than three bytes
   if ((text.length + made.tags.length) * 3 > limits.size) {
     const size = sizeOfEncoded(made);
@@ -228,20 +228,18 @@ function copiedAnswer(value, method, depth) {
   return typeof answer === "object" && answer !== null ? copiedObject(answer, depth, false) : copied(answer, depth);
 }
 
-// what lists and objects have in common: how deep they are, and what they hold
-function enter(length, depth) {
-  if (depth >= limits.depth) refuseDepth(depth);
-  if ((nodes += length || 1) > limits.nodes) refuseMuch(depth, `more than ${limits.nodes} values`);
+function refuseNodes(depth) {
+  refuseMuch(depth, `more than ${limits.nodes} values`);
 }
 
-// called after strings were met, whose characters are shared until text is made of them
-function leave(depth) {
-  if (characters > limits.size) refuseMuch(depth, `more than ${limits.size} bytes of JSON`);
+function refuseSize(depth) {
+  refuseMuch(depth, `more than ${limits.size} bytes of JSON`);
 }
 
 // `list`: an array, or a typed one
 function copiedList(list, depth, length) {
-  enter(length, depth);
+  if (depth >= limits.depth) refuseDepth(depth);
+  if ((nodes += length || 1) > limits.nodes) refuseNodes(depth);
   const made = [];
   for (let i = 0; i < length; i++) {
     const item = list[i];
@@ -265,7 +263,7 @@ function copiedList(list, depth, length) {
     path[depth] = i;
     made[i] = copied(item, depth + 1) ?? null;
   }
-  leave(depth);
+  if (characters > limits.size) refuseSize(depth); // texts are shared until one is made of them all
   return made;
 }
 
@@ -273,7 +271,8 @@ function copiedMembers(value, depth) {
   const made = { __proto__: null, ...value };
   const members = values(made);
   const { length } = members;
-  enter(length, depth);
+  if (depth >= limits.depth) refuseDepth(depth);
+  if ((nodes += length || 1) > limits.nodes) refuseNodes(depth);
   if (limits.members !== null && length > limits.members) checkMembers(members, depth);
   let names = null;
   for (let i = 0; i < length; i++) {
@@ -296,7 +295,7 @@ function copiedMembers(value, depth) {
     path[depth] = names[i];
     made[names[i]] = copied(member, depth + 1);
   }
-  leave(depth);
+  if (characters > limits.size) refuseSize(depth); // texts are shared until one is made of them all
   return made;
 }
 
@@ -426,9 +425,7 @@ function copiedBuffer(value, kind, depth) {
   } catch {
     refuse(depth, "is a buffer that was transferred away; use a copy");
   }
-  if ((characters += typedArrayLength(bytes)) > limits.size) {
-    refuseMuch(depth, `more than ${limits.size} bytes of JSON`);
-  }
+  if ((characters += typedArrayLength(bytes)) > limits.size) refuseSize(depth);
   return taggedAs("bytes", uint8ToBase64(bytes, BASE64), depth);
 }
 
