@@ -76,4 +76,4 @@ def test_typescript_is_refused_before_anything_runs(tmp_path: Path) -> None:
     (tmp_path / "script.ts").write_text("1")
     done = command("run", "script.ts", "--tools", "shop.py", "--unsafe-local", cwd=tmp_path)
     assert (done.code, done.stdout) == (2, "")
-    assert "error bad_config: the script 'script.ts': .ts needs a compiler" in done.stderr
+    assert "error bad_config: the script 'script.ts' is TypeScript, which needs a compiler" in done.stderr

@@ -191,6 +191,13 @@ def test_a_file_approves_what_it_lists_and_nothing_else(tmp_path: Path) -> None:
         (["--tools", "shop", "--unsafe-local", "--memory", "10"], "bad_config", "--memory must be at least 16777216"),
         (["--tools", "broken.py", "--unsafe-local"], "bad_config", "fix: python broken.py shows the whole traceback"),
         (["--tools", "shop", "--unsafe-local", "--max-tool-calls", "-1"], "bad_config", "--max-tool-calls"),
+        (
+            ["--tools", "shop", "--unsafe-local", "--max-iterations", "0"],
+            "bad_config",
+            "--max-iterations must be a whole number of at least 1",
+        ),
+        (["--tools", "shop", "--unsafe-local", "--clock", "noon"], "bad_config", "--clock 'noon' is not a moment"),
+        (["--tools", "shop", "--unsafe-local", "--clock", "0001-01-01T00:00Z"], "bad_config", "first or last year"),
         (["--unsafe-local"], "bad_config", "--tools"),
     ],
 )
@@ -256,6 +263,35 @@ def test_limits_of_the_command_line_bind(tmp_path: Path) -> None:
     assert (late.code, late.document["error"]["code"]) == (1, "TIMEOUT")
     big = run(tmp_path, "x = bytearray(200 * 1024 * 1024)\n", "--memory", "64MB", "--json")
     assert (big.code, big.document["error"]["code"]) == (1, "MEMORY_LIMIT_EXCEEDED")
+    turns = run(tmp_path, "while True:\n    pass\n", "--max-iterations", "1000", "--json")
+    assert (turns.code, turns.document["error"]["code"]) == (1, "MAX_ITERATIONS")
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "moment"),
+    [
+        (
+            "script.py",
+            "import random\nfrom datetime import UTC, datetime\n[datetime.now(UTC).isoformat(), random.random()]",
+            "+00:00",
+        ),
+        ("script.js", "[new Date().toISOString(), Math.random()]", ".000Z"),
+    ],
+)
+def test_a_clock_and_a_seed_make_a_script_say_the_same_again(
+    tmp_path: Path, name: str, script: str, moment: str
+) -> None:
+    (tmp_path / "shop.py").write_text(SHOP)
+    (tmp_path / name).write_text(script)
+
+    def said(seed: str) -> Any:
+        options = ("--tools", "shop.py", "--unsafe-local", "--clock", "2026-03-01T14:00:00+02:00", "--json")
+        return command("run", name, *options, "--seed", seed, cwd=tmp_path).document["value"]
+
+    first, again, other = said("7"), said("7"), said("seven")
+    assert first[0] == other[0] == f"2026-03-01T12:00:00{moment}"
+    assert first == again
+    assert first[1] != other[1]
 
 
 def test_an_effect_that_may_have_happened_is_exit_code_4(tmp_path: Path) -> None:

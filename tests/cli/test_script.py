@@ -57,13 +57,31 @@ def test_the_name_of_a_script_says_its_language_unless_the_command_line_does(
     assert language_of(script, given) == expected
 
 
-@pytest.mark.parametrize("script", ["a.ts", "a.tsx", "a.jsx", "a.mts"])
-def test_a_script_that_needs_a_compiler_is_refused(script: str) -> None:
+@pytest.mark.parametrize(
+    ("script", "what"),
+    [
+        ("a.ts", "TypeScript"),
+        ("a.TSX", "TypeScript"),
+        ("a.mts", "TypeScript"),
+        ("a.cts", "TypeScript"),
+        ("a.jsx", "JSX"),
+    ],
+)
+def test_a_script_that_needs_a_compiler_is_refused(script: str, what: str) -> None:
     with pytest.raises(ConfigError) as caught:
         language_of(script, None)
     assert caught.value.message == (
-        f"the script {script!r}: {Path(script).suffix} needs a compiler, and scripts run as they are written"
+        f"the script {script!r} is {what}, which needs a compiler; scripts run as they are written"
     )
+    assert caught.value.hint == "write plain JavaScript, without type annotations, into a file that ends in .js"
+
+
+@pytest.mark.parametrize("script", ["a.txt", "a.rb", "a.py.bak"])
+def test_a_name_that_says_no_language_is_refused(script: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        language_of(script, None)
+    assert caught.value.message == f"the script {script!r}: {Path(script).suffix} says no language"
+    assert caught.value.hint == "add --language python or --language javascript"
 
 
 def test_an_unknown_language_is_refused() -> None:

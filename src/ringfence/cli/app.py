@@ -47,7 +47,8 @@ Language = Annotated[
     typer.Option(
         "--language",
         metavar="python|javascript",
-        help="What scripts are written in. Without it a file that ends in .js is JavaScript, and all else Python.",
+        help="What scripts are written in. Without it, files that end in .js, .mjs or .cjs are JavaScript; files that end "
+        "in .py, and standard input, are Python.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write exactly one JSON document to standard output.")]
@@ -99,12 +100,27 @@ def _run(
         float | None, typer.Option("--timeout", metavar="SECONDS", help="Without the time spent waiting for approval.")
     ] = None,
     max_tool_calls: Annotated[int | None, typer.Option("--max-tool-calls", metavar="N", help="Calls in all.")] = None,
+    max_iterations: Annotated[
+        int | None, typer.Option("--max-iterations", metavar="N", help="Turns of one loop, endless ones included.")
+    ] = None,
     memory: Annotated[
         str, typer.Option("--memory", metavar="SIZE", help="Memory of the script, such as 256MB.")
     ] = "256MB",
     level: Level = "STANDARD",
     preload: Preload = None,
     language: Language = None,
+    clock: Annotated[
+        str | None,
+        typer.Option(
+            "--clock",
+            metavar="TIME",
+            help="Where the script's clock stands still, such as 2026-03-01T12:00:00Z. Without it: the time that it is.",
+        ),
+    ] = None,
+    seed: Annotated[
+        str | None,
+        typer.Option("--seed", metavar="SEED", help="Of the script's randomness and ids. Without it: a fresh one."),
+    ] = None,
 ) -> int:
     """Run a script that calls tools. The script is jailed; its only way out is the tools."""
     from ringfence.cli.run import Options, run
@@ -123,6 +139,9 @@ def _run(
             level=level,
             preload=preload or [],
             language=language,
+            max_iterations=max_iterations,
+            clock=clock,
+            seed=seed,
         )
     )
 

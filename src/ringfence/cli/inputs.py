@@ -1,11 +1,14 @@
-"""`--arg key=value` to the script's `inputs`. Pure; called by `ringfence run` before anything starts.
+"""What the command line gives a script: `--arg key=value` to its `inputs`, its clock, the seed of its randomness.
 
-A value that is JSON arrives as that value (`7`, `true`, `["a"]`, `"7"` in quotes is text); anything else is text.
+A value that is JSON arrives as that value (`7`, `true`, `["a"]`, `"7"` in quotes is text); anything else is text. Pure;
+called by `ringfence run` before anything starts.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from datetime import datetime
 
 from ringfence.errors import ConfigError
 from ringfence.limits import ValueBudget
@@ -42,3 +45,26 @@ def _value(key: str, text: str) -> JSON:
         if refused.too_large:
             raise ConfigError(f"--arg {key!r}: {refused.reason}", hint="let a tool read large data instead") from None
         return text
+
+
+def parse_clock(text: str | None) -> datetime | None:
+    """The moment at which `--clock` stops a script's time; None for the host's time.
+
+    Raises:
+        ConfigError: no moment, or one without a time zone.
+    """
+    if text is None:
+        return None
+    hint = "write for example --clock 2026-03-01T12:00:00Z"
+    try:
+        clock = datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(f"--clock {text!r} is not a moment in ISO 8601", hint=hint) from None
+    if clock.utcoffset() is None:
+        raise ConfigError(f"--clock {text!r} has no time zone", hint=hint)
+    return clock
+
+
+def parse_seed(text: str | None) -> int | str | None:
+    """What `--seed` says: a whole number of few digits is one, as `seed=7` would be, anything else is text."""
+    return int(text) if text is not None and re.fullmatch("-?[0-9]{1,18}", text) else text

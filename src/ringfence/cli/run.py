@@ -9,6 +9,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import cast
 
@@ -19,7 +20,7 @@ from ringfence.cli import aftermath, exits, report
 from ringfence.cli.approve import Approver, Decide, by_file, deny, nobody_there, read_decisions
 from ringfence.cli.calls import SHOWN
 from ringfence.cli.display import Display, choose
-from ringfence.cli.inputs import parse_inputs
+from ringfence.cli.inputs import parse_clock, parse_inputs, parse_seed
 from ringfence.cli.interrupt import on_interrupt
 from ringfence.cli.load import AnyTool, argument_names, load_tools
 from ringfence.cli.prompt import Prompt
@@ -60,6 +61,11 @@ class Options:
     """Packages that the script may import besides."""
     language: str | None = None
     """None: what the script's name ends in says it."""
+    max_iterations: int | None = None
+    clock: str | None = None
+    """A moment in ISO 8601, at which the script's time stands still; None for the host's time."""
+    seed: str | None = None
+    """Of the script's randomness; None for a fresh one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +76,7 @@ class _Job:
     source: str
     language: str
     inputs: dict[str, JSON]
+    clock: datetime | None
     tools: Sequence[AnyTool]
     decide: Decide | None
     """None: a person decides, if there is a terminal to ask on."""
@@ -100,11 +107,14 @@ def _prepare(options: Options) -> _Job:
         sys.stderr.write("reading the script from the terminal; end it with Ctrl-D\n")
     _check_limits(options)
     inputs = parse_inputs(options.args)
+    clock = parse_clock(options.clock)
     language = language_of(options.script, options.language)
     source = read_script(options.script)
     tools = load_tools(options.tools)
     decide = _decide(options.approve, tools)
-    return _Job(options=options, source=source, language=language, inputs=inputs, tools=tools, decide=decide)
+    return _Job(
+        options=options, source=source, language=language, inputs=inputs, clock=clock, tools=tools, decide=decide
+    )
 
 
 def _check_limits(options: Options) -> None:
@@ -115,6 +125,10 @@ def _check_limits(options: Options) -> None:
         (
             "--max-tool-calls 100",
             lambda: options.max_tool_calls is None or parse_count(options.max_tool_calls, "--max-tool-calls"),
+        ),
+        (
+            "--max-iterations 10000",
+            lambda: options.max_iterations is None or parse_count(options.max_iterations, "--max-iterations", least=1),
         ),
     )
     for example, check in checks:
@@ -154,8 +168,11 @@ async def _execute(job: _Job, console: MessageConsole, results: Results) -> RunR
         language=job.language,
         timeout=options.timeout,
         max_tool_calls=options.max_tool_calls,
+        max_iterations=options.max_iterations,
         memory_limit=options.memory,
         preload=options.preload,
+        clock=job.clock,
+        seed=parse_seed(options.seed),
         security_level=cast("SecurityLevel", options.level),  # the enclave refuses what is none
     )
     asked = asyncio.Event()

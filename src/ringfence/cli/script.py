@@ -9,15 +9,16 @@ from typing import Final
 from ringfence.enclave.languages import LANGUAGES
 from ringfence.errors import ConfigError
 
-_JAVASCRIPT: Final = frozenset({".js", ".mjs", ".cjs"})
-_TYPESCRIPT: Final = frozenset({".ts", ".mts", ".cts", ".tsx", ".jsx"})
+_LANGUAGE: Final = {"": "python", ".py": "python"} | dict.fromkeys((".js", ".mjs", ".cjs"), "javascript")
+"""By the end of a file's name; a name without one may be a pipe's."""
+_COMPILED: Final = {".jsx": "JSX"} | dict.fromkeys((".ts", ".mts", ".cts", ".tsx"), "TypeScript")
 
 
 def language_of(script: str, given: str | None) -> str:
     """The language of a script: what the command line says, else what the name of its file ends in, else Python.
 
     Raises:
-        ConfigError: an unknown language, or a file that needs a compiler first.
+        ConfigError: an unknown language, a file that needs a compiler first, or one whose name says no language.
     """
     if given is not None:
         if given not in LANGUAGES:
@@ -26,12 +27,17 @@ def language_of(script: str, given: str | None) -> str:
             )
         return given
     suffix = Path(script).suffix.lower()
-    if suffix in _TYPESCRIPT:
+    if suffix in _COMPILED:
         raise ConfigError(
-            f"the script {script!r}: {suffix} needs a compiler, and scripts run as they are written",
+            f"the script {script!r} is {_COMPILED[suffix]}, which needs a compiler; scripts run as they are written",
             hint="write plain JavaScript, without type annotations, into a file that ends in .js",
         )
-    return "javascript" if suffix in _JAVASCRIPT else "python"
+    if suffix not in _LANGUAGE:
+        raise ConfigError(
+            f"the script {script!r}: {suffix} says no language",
+            hint=f"add --language {' or --language '.join(LANGUAGES)}",
+        )
+    return _LANGUAGE[suffix]
 
 
 def read_script(script: str) -> str:
