@@ -18,6 +18,7 @@ from ringfence.enclave.check.text_limits import TEXT
 from ringfence.enclave.modules import MODULES
 from ringfence.enclave.rules import GROUPS, RULED, Rule
 from ringfence.enclave.table import REFUSED, ROWS
+from ringfence.enclave.table_javascript import SENT, UNSENT
 from ringfence.errors import CODES, Family
 from ringfence.gate.machine import picture
 from ringfence.limits import LEVELS
@@ -205,10 +206,16 @@ One value has at most 5 MiB of JSON, 1,000,000 values inside it, and the depth a
 (`max_value_depth`, `max_value_members`). Of it at most 100,000 values are restored, and whole numbers of more than a few
 digits have at most 100,000 digits together. A value that appears twice is copied twice.
 
-Scripts are Python today; the column for JavaScript says what they will get in that language.
+The first table is about values of Python, which scripts in that language and the host have. What a JavaScript script sends
+has a table of its own.
 """
 
 VALUES_TAIL = """
+Each member and item is looked at once, so that a getter or a `toJSON` runs once, and built-ins that a script has replaced
+change nothing. A number beyond 2^53 that is no `BigInt` crosses in the digits that `String` writes, which are not all its
+own: large ids belong into a `BigInt` or a text. A `Date` has milliseconds, so the microseconds of a `datetime` do not come
+back.
+
 ## In arguments, results and variables
 
 * Arguments of a tool are an object whose keys are text. Arguments of a function in `globals` are positional and named.
@@ -218,6 +225,8 @@ VALUES_TAIL = """
   instances of other classes, names that begin with `_`, names of the host's, and objects whose keys are not text are left
   out; so is what no longer fits into 5 MiB together with the result. Tuples and sets come back as lists, dataclass
   instances as dictionaries.
+* Variables of a JavaScript script are kept by the same rule; a `Map` comes back as an object, a `Set` as an array. Data in
+  `globals` is frozen at any depth there, but for a `Date` and a `Uint8Array`, which the language does not freeze.
 * Data in `globals` can be read by key and by attribute (`context["user"]`, `context.user`), and changed by nobody, at any
   depth: `copy.deepcopy(context)` is an ordinary value. Where a key has the name of a method of `dict` (`items`, `keys`,
   `get`), the attribute is the method, and the key is read as `context["items"]`.
@@ -241,6 +250,11 @@ def values_page() -> str:
         parts.append(f"| {' | '.join(cell(text) for text in cells)} |\n")
     parts.append("\n## What does not\n\nThe error names the place (`items[3].price`).\n\n| value | why |\n|---|---|\n")
     parts += [f"| {cell(one.value)} | {cell(one.wire)} |\n" for one in REFUSED]
+    parts.append("\n## What a JavaScript script sends\n\n")
+    parts.append("| value | crosses as | a handler, a function, `result` get |\n|---|---|---|\n")
+    parts += [f"| {cell(one.value)} | {cell(one.wire)} | {cell(one.host)} |\n" for one in SENT]
+    parts.append("\nRefused, with the place and what to do instead:\n\n| value | why |\n|---|---|\n")
+    parts += [f"| {cell(one.value)} | {cell(one.wire)} |\n" for one in UNSENT]
     parts.append(VALUES_TAIL)
     return "".join(parts)
 

@@ -38,6 +38,7 @@ LEVELS: tuple[tuple[str, int], ...] = (
     ("enclave.hints_javascript", 1),
     ("enclave.modules", 1),
     ("enclave.table", 1),
+    ("enclave.table_javascript", 1),
     ("enclave.globals", 1),
     ("enclave.languages", 1),
     ("enclave.namespaces", 1),
