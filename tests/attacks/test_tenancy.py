@@ -10,7 +10,7 @@ import pytest
 import ringfence as rf
 from tests.attacks.canary import Canary
 from tests.attacks.host import furnish
-from tests.attacks.test_python_attacks import LIMITS
+from tests.attacks.trials import LIMITS
 from tests.enclave.kit import Stage, code
 
 SPOIL: Final = {

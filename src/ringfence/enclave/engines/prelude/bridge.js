@@ -210,14 +210,13 @@ function functionReturned(answer, stack) {
 
 // Frames
 
-const NOWHERE = ["", "0", "0"];
-
 // Queue a call. Its promise is settled with what `finish` makes of the answer.
 function post(head, tail, finish) {
   const id = ++lastId;
   const stack = new ErrorC("").stack;
   const place = placeIn(stack);
-  const [, line, column] = place === null ? NOWHERE : place;
+  const line = place === null ? "0" : place[1]; // no pattern, which would ask the script's idea of iteration
+  const column = place === null ? "0" : place[2];
   const at = `"id":${id},"line":${line},"site":"${line}:${column}","task":"","seq":${sequence++}`;
   flushOutput();
   outbox[outbox.length] = arrayJoin(["{", head, ",", at, ",", tail, "}"], "");
