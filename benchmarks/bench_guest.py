@@ -2,24 +2,26 @@
 
 Calls go through governed tools (validation, automatic approval, events) on one event loop; the baseline of a call is
 a bare echo of as many bytes over a socketpair to a process that only reads and writes, on the same loop, taken in
-turn with the calls of one running script.
+turn with the calls of one running script. The baseline of a run is the same script without any jail, in this process: in
+a fresh context of the bare JavaScript engine, or in a fresh set of names.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import socket
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
 import ringfence as rf
 from benchmarks import Row, repetitions
+from benchmarks.guest_scripts import LANGUAGES, Language
 from ringfence.enclave import protocol
 from ringfence.enclave.pool import Pool
 from ringfence.enclave.supplies import engine
@@ -32,90 +34,9 @@ _BLOCK: Final = 50
 _MESSAGE: Final = 110
 """Bytes of a call's frame with one small argument."""
 _ROWS: Final = 10_000
+_SMALLEST: Final = "1"
 _SETTLE: Final = 0.03
 """Seconds for the next waiting child to be ready, so that it does not compete with the run that is measured."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Language:
-    """The scripts that are measured, in one language. They say the same."""
-
-    name: str
-    title: str
-    started: str
-    """Calls `mark` first."""
-    alternate: str
-    thousand: str
-    gathered: str
-    large: str
-
-
-_PYTHON: Final = _Language(
-    name="python",
-    title="Python",
-    started="mark()",
-    alternate="""
-import time
-ours, bare = [], []
-for _ in range(inputs["blocks"]):
-    begin = time.perf_counter()
-    for i in range(inputs["block"]):
-        await tools.echo(number=i)
-    ours.append((time.perf_counter() - begin) / inputs["block"])
-    bare.append(await tools.bare_echo())
-return [ours, bare]
-""",
-    thousand="""
-import time
-begin = time.perf_counter()
-for i in range(1000):
-    await tools.echo(number=i)
-return time.perf_counter() - begin
-""",
-    gathered="""
-import asyncio, time
-begin = time.perf_counter()
-await asyncio.gather(*[tools.wait(seconds=0.1) for _ in range(1000)])
-return time.perf_counter() - begin
-""",
-    large="""
-import time
-begin = time.perf_counter()
-rows = await tools.rows()
-return [time.perf_counter() - begin, len(rows)]
-""",
-)
-_JAVASCRIPT: Final = _Language(
-    name="javascript",
-    title="JavaScript",
-    started="mark()",
-    alternate="""
-const ours = [], bare = [];
-for (let n = 0; n < inputs.blocks; n++) {
-  const begin = performance.now();
-  for (let i = 0; i < inputs.block; i++) await tools.echo({ number: i });
-  ours.push((performance.now() - begin) / 1000 / inputs.block);
-  bare.push(await tools.bare_echo());
-}
-return [ours, bare];
-""",
-    thousand="""
-const begin = performance.now();
-for (let i = 0; i < 1000; i++) await tools.echo({ number: i });
-return (performance.now() - begin) / 1000;
-""",
-    gathered="""
-const begin = performance.now();
-await Promise.all(Array.from({ length: 1000 }, () => tools.wait({ seconds: 0.1 })));
-return (performance.now() - begin) / 1000;
-""",
-    large="""
-const begin = performance.now();
-const rows = await tools.rows();
-return [(performance.now() - begin) / 1000, rows.length];
-""",
-)
-_LANGUAGES: Final = (_PYTHON, _JAVASCRIPT)
 
 
 def measure() -> Iterable[Row]:
@@ -124,11 +45,11 @@ def measure() -> Iterable[Row]:
 
 
 async def _measure() -> list[Row]:
-    found = [await _measure_one(language) for language in _LANGUAGES]
+    found = [await _measure_one(language) for language in LANGUAGES]
     return [row for pair in zip(*found, strict=True) for row in pair]
 
 
-async def _measure_one(language: _Language) -> list[Row]:
+async def _measure_one(language: Language) -> list[Row]:
     """The rows of one language, in the same order for each."""
     with _echo_process() as channel:
         echo = await _EchoClient.connect(channel)
@@ -145,7 +66,7 @@ async def _measure_one(language: _Language) -> list[Row]:
     return [*rows, await _cold_start(language), *await _memory(language)]
 
 
-def _enclave(language: _Language, marks: list[int], tools: list[rf.Tool[..., Any]], **more: Any) -> rf.Enclave:
+def _enclave(language: Language, marks: list[int], tools: list[rf.Tool[..., Any]], **more: Any) -> rf.Enclave:
     return rf.Enclave(
         tools=tools,
         language=language.name,
@@ -190,27 +111,38 @@ async def _value(enclave: rf.Enclave, source: str, **inputs: Any) -> Any:
     return result.value
 
 
-async def _starts(language: _Language, enclave: rf.Enclave, marks: list[int]) -> list[Row]:
+async def _starts(language: Language, enclave: rf.Enclave, marks: list[int]) -> list[Row]:
     """`first`: until the host hears the script's first statement, a call of a function in `globals`."""
     first: list[float] = []
     whole: list[float] = []
+    unjailed: list[float] = []
+    bare = _BARE[language.name]
     for _ in range(repetitions(60, 3)):
         await asyncio.sleep(_SETTLE)
         begin = time.monotonic_ns()
         await _value(enclave, language.started)
         first.append((marks.pop() - begin) / 1e6)
-        begin = time.monotonic_ns()
         await asyncio.sleep(_SETTLE)
         begin = time.monotonic_ns()
-        await _value(enclave, "1")
+        await _value(enclave, _SMALLEST)
         whole.append((time.monotonic_ns() - begin) / 1e6)
+        begin = time.monotonic_ns()
+        bare(_SMALLEST)
+        unjailed.append((time.monotonic_ns() - begin) / 1e6)
     return [
         _row(language, "first statement, waiting child", ours=median(first), unit="ms", bar=1.0, bar_on="ours"),
-        _row(language, "start to result, waiting child", ours=median(whole), unit="ms"),
+        _row(
+            language,
+            "start to result, waiting child",
+            ours=median(whole),
+            baseline=median(unjailed),
+            baseline_name="in this process",
+            unit="ms",
+        ),
     ]
 
 
-async def _calls(language: _Language, enclave: rf.Enclave) -> list[Row]:
+async def _calls(language: Language, enclave: rf.Enclave) -> list[Row]:
     ours, bare = await _value(enclave, language.alternate, blocks=repetitions(160, 4), block=_BLOCK)
     thousand = [await _value(enclave, language.thousand) for _ in range(repetitions(5, 1))]
     return [
@@ -226,34 +158,34 @@ async def _calls(language: _Language, enclave: rf.Enclave) -> list[Row]:
     ]
 
 
-async def _gather(language: _Language, enclave: rf.Enclave) -> Row:
+async def _gather(language: Language, enclave: rf.Enclave) -> Row:
     taken = [await _value(enclave, language.gathered) for _ in range(repetitions(7, 1))]
     ours = median(taken) * 1e3
     return _row(language, "1000 calls of 100 ms at once", ours=ours, unit="ms", bar=175.0, bar_on="ours")
 
 
-async def _large(language: _Language, enclave: rf.Enclave) -> Row:
+async def _large(language: Language, enclave: rf.Enclave) -> Row:
     taken = [await _value(enclave, language.large) for _ in range(repetitions(15, 1))]
     assert {count for _, count in taken} == {_ROWS}
     ours = median(seconds for seconds, _ in taken) * 1e3
     return _row(language, "result of 10,000 rows", ours=ours, unit="ms", bar=30.0, bar_on="ours")
 
 
-def _row(language: _Language, what: str, **more: Any) -> Row:
+def _row(language: Language, what: str, **more: Any) -> Row:
     return Row(name=f"{language.title}: {what}", **more)
 
 
 # without a waiting child, and what one costs while it waits
 
 
-def _pool(language: _Language, waiting: int) -> Pool:
+def _pool(language: Language, waiting: int) -> Pool:
     limits = RunLimits(timeout=30.0, max_tool_calls=100, max_global_calls=1_000, max_iterations=None)
     plan = plan_guest(probe(), GuestLimits(memory=limits.memory, cpu=limits.timeout))
     assert isinstance(plan, JailPlan)
     return Pool(plan, engine(language.name, ()), frame_limit=protocol.frame_limit(limits), waiting=waiting)
 
 
-async def _cold_start(language: _Language) -> Row:
+async def _cold_start(language: Language) -> Row:
     """From nothing but a warm zygote to the script's first statement: fork, jail, compile."""
     taken: list[float] = []
     marks: list[int] = []
@@ -267,7 +199,7 @@ async def _cold_start(language: _Language) -> Row:
     return _row(language, "first statement, no waiting child", ours=median(taken), unit="ms", bar=4.0, bar_on="ours")
 
 
-async def _memory(language: _Language) -> list[Row]:
+async def _memory(language: Language) -> list[Row]:
     """Nothing for ordinary users: a jailed process is not dumpable, so only root may look at its memory map."""
     if os.geteuid() != 0:
         return []
@@ -275,19 +207,36 @@ async def _memory(language: _Language) -> list[Row]:
     try:
         await pool.warm()
         await asyncio.sleep(_SETTLE)  # they rehearse
-        private = [_private_bytes(pid) for pid in pool.waiting_pids()]
+        private = [_bytes(pid, "Private_") for pid in pool.waiting_pids()]
+        zygote = _bytes(_parent(pool.waiting_pids()[0]), "Anonymous")
     finally:
         await pool.aclose()
-    ours = median(private) / 2**20
-    return [_row(language, "private memory, per waiting child", ours=ours, unit="MiB", bar=20.0, bar_on="ours")]
+    return [
+        _row(
+            language,
+            "private memory, per waiting child",
+            ours=median(private) / 2**20,
+            unit="MiB",
+            bar=20.0,
+            bar_on="ours",
+        ),
+        _row(language, "memory that children share, once per enclave", ours=zygote / 2**20, unit="MiB"),
+    ]
 
 
-def _private_bytes(pid: int) -> int:
+def _bytes(pid: int, what: str) -> int:
+    """Sum of the entries of a process's memory map whose name begins so. `Anonymous` is all that no file holds."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Private_"))
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(what))
 
 
-# the baseline
+def _parent(pid: int) -> int:
+    """The zygote of a waiting child."""
+    [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("PPid:")]
+    return int(line.split()[1])
+
+
+# the baselines
 
 
 class _EchoClient(asyncio.Protocol):
@@ -339,3 +288,16 @@ def _echo_process() -> Iterator[socket.socket]:
     finally:
         ours.close()
         os.waitpid(pid, 0)
+
+
+def _python(source: str) -> object:
+    return eval(source, {})
+
+
+def _javascript(source: str) -> object:
+    engine: Any = importlib.import_module("_quickjs")
+    return engine.Context().eval(source)
+
+
+_BARE: Final[dict[str, Callable[[str], object]]] = {"python": _python, "javascript": _javascript}
+"""What a script without calls gives, outside of any jail."""

@@ -40,7 +40,9 @@ Level = Annotated[
 ]
 Preload = Annotated[
     list[str] | None,
-    typer.Option("--preload", metavar="PACKAGE", help="A package that scripts may import besides; may be repeated."),
+    typer.Option(
+        "--preload", metavar="PACKAGE", help="A package that Python scripts may import besides; may be repeated."
+    ),
 ]
 Language = Annotated[
     str | None,
@@ -52,6 +54,42 @@ Language = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write exactly one JSON document to standard output.")]
+
+# of `run` alone
+Approve = Annotated[
+    str,
+    typer.Option(
+        "--approve",
+        metavar="ask|deny|FILE",
+        help="Who decides calls that need approval: you at the terminal, nobody, or a TOML file of decisions.",
+    ),
+]
+Arguments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--arg", metavar="KEY=VALUE", help="An entry of the script's inputs. JSON when it parses as such, else text."
+    ),
+]
+Timeout = Annotated[
+    float | None, typer.Option("--timeout", metavar="SECONDS", help="Without the time spent waiting for approval.")
+]
+Calls = Annotated[int | None, typer.Option("--max-tool-calls", metavar="N", help="Calls in all.")]
+Turns = Annotated[
+    int | None, typer.Option("--max-iterations", metavar="N", help="Turns of one loop, endless ones included.")
+]
+Memory = Annotated[str, typer.Option("--memory", metavar="SIZE", help="Memory of the script, such as 256MB.")]
+Clock = Annotated[
+    str | None,
+    typer.Option(
+        "--clock",
+        metavar="TIME",
+        help="Where the script's clock stands still, such as 2026-03-01T12:00:00Z. Without it: the time that it is.",
+    ),
+]
+Seed = Annotated[
+    str | None,
+    typer.Option("--seed", metavar="SEED", help="Of the script's randomness and ids. Without it: a fresh one."),
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -79,48 +117,18 @@ def _run(
     unsafe_local: Annotated[
         bool, typer.Option("--unsafe-local", help="Run the tools in this process, without isolation.")
     ] = False,
-    approve: Annotated[
-        str,
-        typer.Option(
-            "--approve",
-            metavar="ask|deny|FILE",
-            help="Who decides calls that need approval: you at the terminal, nobody, or a TOML file of decisions.",
-        ),
-    ] = "ask",
-    arg: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--arg",
-            metavar="KEY=VALUE",
-            help="An entry of the script's inputs. JSON when it parses as such, else text.",
-        ),
-    ] = None,
+    approve: Approve = "ask",
+    arg: Arguments = None,
     as_json: Json = False,
-    timeout: Annotated[
-        float | None, typer.Option("--timeout", metavar="SECONDS", help="Without the time spent waiting for approval.")
-    ] = None,
-    max_tool_calls: Annotated[int | None, typer.Option("--max-tool-calls", metavar="N", help="Calls in all.")] = None,
-    max_iterations: Annotated[
-        int | None, typer.Option("--max-iterations", metavar="N", help="Turns of one loop, endless ones included.")
-    ] = None,
-    memory: Annotated[
-        str, typer.Option("--memory", metavar="SIZE", help="Memory of the script, such as 256MB.")
-    ] = "256MB",
+    timeout: Timeout = None,
+    max_tool_calls: Calls = None,
+    max_iterations: Turns = None,
+    memory: Memory = "256MB",
     level: Level = "STANDARD",
     preload: Preload = None,
     language: Language = None,
-    clock: Annotated[
-        str | None,
-        typer.Option(
-            "--clock",
-            metavar="TIME",
-            help="Where the script's clock stands still, such as 2026-03-01T12:00:00Z. Without it: the time that it is.",
-        ),
-    ] = None,
-    seed: Annotated[
-        str | None,
-        typer.Option("--seed", metavar="SEED", help="Of the script's randomness and ids. Without it: a fresh one."),
-    ] = None,
+    clock: Clock = None,
+    seed: Seed = None,
 ) -> int:
     """Run a script that calls tools. The script is jailed; its only way out is the tools."""
     from ringfence.cli.run import Options, run
