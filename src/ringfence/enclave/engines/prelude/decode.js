@@ -23,12 +23,14 @@ function exactly(key, value, context) {
 }
 
 // Whether JSON text could hold an integer of so many digits. A run of as many has one at a sixteenth place, and another
-// eight places from there: looking at these only takes a quarter of a pattern's time.
+// eight places from there: looking at these only takes half of a pattern's time.
 function hasLongInteger(text) {
   const { length } = text;
   let judged = -1; // digit of the last run that was looked at
   for (let i = LEAST_LONG - 1; i < length; i += LEAST_LONG) {
-    if (!isDigitAt(text, i) || !(isDigitAt(text, i - 8) || isDigitAt(text, i + 8))) continue;
+    const code = stringCharCodeAt(text, i);
+    if (code > 57 || code < 48) continue; // as `isDigitAt` says it, at half the price
+    if (!isDigitAt(text, i - 8) && !isDigitAt(text, i + 8)) continue;
     let from = i;
     while (from - 1 !== judged && isDigitAt(text, from - 1)) from--;
     const isNew = from - 1 !== judged || from === 0;

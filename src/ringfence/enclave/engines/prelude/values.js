@@ -244,20 +244,20 @@ function copiedList(list, depth, length) {
   for (let i = 0; i < length; i++) {
     const item = list[i];
     switch (typeof item) {
-      case "string":
-        characters += item.length;
-      // falls through
-      case "boolean":
-        made[i] = item;
+      case "object":
+        if (item === null) break;
+        path[depth] = i;
+        made[i] = copiedObject(item, depth + 1, true) ?? null;
         continue;
       case "number":
         if (item - item !== 0) break;
         made[i] = item;
         continue;
-      case "object":
-        if (item === null) break;
-        path[depth] = i;
-        made[i] = copiedObject(item, depth + 1, true) ?? null;
+      case "string":
+        characters += item.length;
+      // falls through
+      case "boolean":
+        made[i] = item;
         continue;
     }
     path[depth] = i;
@@ -280,9 +280,6 @@ function copiedMembers(value, depth) {
     switch (typeof member) {
       case "string":
         characters += member.length;
-      // falls through
-      case "boolean":
-      case "undefined":
         continue;
       case "number":
         if (member - member === 0) continue;
@@ -290,6 +287,9 @@ function copiedMembers(value, depth) {
       case "object":
         if (member === null) continue;
         break;
+      case "boolean":
+      case "undefined":
+        continue;
     }
     names ??= keys(made);
     path[depth] = names[i];
