@@ -271,7 +271,7 @@ class ToolCaller(Protocol):
         ...
 
     def form(self, name: str) -> str | None:
-        """How the arguments of a tool are written, for a script that wrote something else; None when nobody knows."""
+        """One object of a tool's arguments as scripts write it; None when nobody knows."""
         ...
 
     async def call(

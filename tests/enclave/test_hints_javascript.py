@@ -33,6 +33,7 @@ TABLE = [
     ("new Date('x').toISOString()", "give Date a text such as 2026-01-31T12:00:00Z, or numbers"),
     ("BigInt(1.5)", "round first: BigInt(Math.round(value))"),
     ("let s = 'x'; while (true) s += s", "collect parts in an array, and less of them"),
+    ("(1).toLocaleString('de-DE')", "use 'en-US' and 'UTC', or format with padStart and toFixed"),
     ("throw new Error('mine')", None),
 ]
 

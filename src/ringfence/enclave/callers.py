@@ -56,7 +56,7 @@ class GateCaller:
             return None
         schema = self._tools[name].input.json_schema()
         names = schema.get("required") or [*schema["properties"]]
-        return f"pass {{{', '.join(f'{json.dumps(one)}: ...' for one in names[:_SHOWN_NAMES])}}}, or keywords"
+        return f"{{{', '.join(f'{json.dumps(one)}: ...' for one in names[:_SHOWN_NAMES])}}}"
 
     async def call(
         self,

@@ -14,6 +14,8 @@ from ringfence.contract.names import suggest
 from ringfence.enclave.agentscript.vocabulary import ALL_NAMES, FIXES
 from ringfence.enclave.protocol import Failed
 
+_SHOWN: Final = 20
+"""Tools in a hint."""
 _Maker = Callable[[re.Match[str], Collection[str]], str | None]
 
 
@@ -41,6 +43,18 @@ def _undefined(found: re.Match[str], tools: Collection[str]) -> str | None:
     return f"did you mean {f'tools.{close}' if close in tools else close}?"
 
 
+def _no_function(found: re.Match[str], tools: Collection[str]) -> str | None:
+    """`tools.getOrder is not a function`, where there is `tools.get_order`."""
+    space, _, method = found[1].rpartition(".")
+    if space != "tools":
+        return None
+    if method == "callTool":
+        return "callTool stands alone: await callTool('name', {...})"
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", method).lower()
+    close = snake if snake in tools else suggest(snake, tools)
+    return f"did you mean tools.{close}?" if close else f"the tools are {', '.join(sorted(tools)[:_SHOWN]) or 'none'}"
+
+
 def _fixed(fix: str) -> _Maker:
     return lambda _, __: fix
 
@@ -54,6 +68,7 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], _Maker], ...]] = (
         lambda found, _: f"the value before .{found[1]} is missing: test for it first, or write ?.{found[1]}",
     ),
     ("TypeError", re.compile("^Cannot convert undefined or null to object"), _fixed("test for the value first")),
+    ("TypeError", re.compile(r"^(tools\.[\w$]+) is not a function$"), _no_function),
     (
         "TypeError",
         re.compile("not a function$"),
@@ -79,6 +94,7 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], _Maker], ...]] = (
         re.compile("unexpected token|in JSON"),
         _fixed("JSON.parse needs JSON text; results of tools and inputs are values already"),
     ),
+    ("RangeError", re.compile("locale|timeZone"), _fixed("use 'en-US' and 'UTC', or format with padStart and toFixed")),
     ("RangeError", re.compile("call stack"), _fixed("use a loop")),
     (
         "RangeError",

@@ -44,6 +44,8 @@ class Language:
     """Members that lead from a value to what made it."""
     member: str
     """One of them, with its article."""
+    or_else: str
+    """How arguments may be written besides as one object."""
     underscored: bool
     """Whether a keyword is no method's name, and gets an underscore (`mail.del_`)."""
 
@@ -78,6 +80,7 @@ PYTHON: Final = Language(
     # to frames, code and classes (enclave catalogue, section 5)
     refused_members=python.FRAMES | {"mro"},
     member="an attribute",
+    or_else=", or keywords",
     underscored=True,
 )
 
@@ -99,6 +102,7 @@ JAVASCRIPT: Final = Language(
     refused_names=javascript.DISALLOWED["STRICT"] - javascript.ALL_NAMES,
     refused_members=javascript.DISALLOWED["STRICT"] | javascript.BEHIND,
     member="a member",
+    or_else="",
     underscored=False,
 )
 

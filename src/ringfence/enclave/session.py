@@ -186,7 +186,8 @@ class ScriptSession:
         if not entry.over:
             taken = take_arguments(frame, self._limits.value)
             if isinstance(taken, ErrorInfo):
-                hint = taken.hint or (self._caller.form(entry.name) if entry.kind == "tool" else None)
+                form = self._caller.form(entry.name) if entry.kind == "tool" else None
+                hint = taken.hint or (form and f"pass {form}{self._language.or_else}")
                 self._fail(call, "refused", dataclasses.replace(taken, hint=hint))
                 return
             call.args = taken

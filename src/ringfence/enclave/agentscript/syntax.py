@@ -6,6 +6,7 @@ never recurse: a tree may be as deep as its text is long. Pure; runs in the jail
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 DEEPEST: Final = 600
 """Nodes inside nodes; the engine's own parser overflows its stack at several times as many."""
+_NEXT: Final = re.compile(r"\}[ \t]*\n\s*[\[(`]")
+"""Where the grammar may take two statements for one."""
+_GOES_ON: Final = frozenset({"call_expression", "subscript_expression", "member_expression"})
 _LONGEST: Final = 40
 """Characters of the source that a message quotes."""
 _UNMARKED: Final = frozenset({"template_string", "string", "comment", "regex"})
@@ -65,10 +69,34 @@ def parse(source: str, parser: Parser) -> Script:
         source = " " + source[1:]
     if source.startswith("#!"):
         source = "//" + source[2:]
-    data = source.encode()
-    script = Script(source=source, data=data, tree=parser.parse(data))
+    script = _read(source, parser)
+    if _NEXT.search(source) is not None and (ends := _ends_of_functions(script.root)):
+        for end in reversed(ends):
+            data = script.data[:end] + b";" + script.data[end:]
+            script = Script(source=data.decode(), data=data, tree=script.tree)
+        script = _read(script.source, parser)
     _check(script)
     return script
+
+
+def _read(source: str, parser: Parser) -> Script:
+    data = source.encode()
+    return Script(source=source, data=data, tree=parser.parse(data))
+
+
+def _ends_of_functions(root: Node) -> list[int]:
+    """Where arrow functions end which the grammar takes for what is called, or looked into, by the next line.
+
+    The language does not let an arrow function be that without brackets around it, so that its line ends there.
+    """
+    return [
+        node.end_byte
+        for node, _ in walk(root)
+        if node.type == "arrow_function"
+        and node.parent is not None
+        and node.parent.type in _GOES_ON
+        and node.parent.start_byte == node.start_byte
+    ]
 
 
 def walk(root: Node) -> Iterator[tuple[Node, int]]:
@@ -97,14 +125,28 @@ def place(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _check(script: Script) -> None:
+    cursor = script.root.walk()
+    while True:
+        if cursor.depth > DEEPEST and cursor.node is not None:
+            raise _rejected(script, cursor.node, "TOO_DEEP", "nested too deep", "split long expressions into steps")
+        if cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                _check_kinds(script)
+                return
+
+
+def _check_kinds(script: Script) -> None:
+    """Whether all of it is JavaScript; nodes are made only where that is in doubt."""
+    if not script.root.has_error and b"</" not in script.data and b"/>" not in script.data:
+        return
     broken: Node | None = None
-    for node, depth in walk(script.root):
-        if depth > DEEPEST:
-            raise _rejected(script, node, "TOO_DEEP", "nested too deep", "split long expressions into steps")
+    for node, _ in walk(script.root):
         if node.type.startswith("jsx_"):
             raise _rejected(script, node, "SYNTAX", "JSX is no JavaScript", "build text or objects instead")
-        if node.is_missing or (node.type == "ERROR" and broken is None):
-            broken = broken or node
+        if broken is None and (node.is_missing or node.type == "ERROR"):
+            broken = node
     if broken is not None:
         raise _rejected(script, broken, "SYNTAX", _complaint(script, broken), "correct the syntax on this line")
 
