@@ -117,13 +117,13 @@ function lineNow() {
 
 // Tools
 
-// One tool call. Of the options only `throwOnError: false` says that the tool's failure is to come back as data.
+// One tool call. What is no call at all throws at once, since nobody may await it. Of the options only `throwOnError: false` says that the tool's failure is to come back as data.
 function requestTool(name, args, options) {
   if (typeof name !== "string" || name === "") {
-    return rejected(new TypeErrorC("callTool: the tool's name must be text that is not empty"));
+    throw new TypeErrorC("callTool: the tool's name must be text that is not empty");
   }
   if (options !== undefined && options !== null && typeof options !== "object") {
-    return rejected(new TypeErrorC("callTool: options must be an object, such as { throwOnError: false }"));
+    throw new TypeErrorC("callTool: options must be an object, such as { throwOnError: false }");
   }
   if (refusal !== null) return rejected(afterwards(name));
   const throws = options === undefined || options === null || options.throwOnError !== false;
