@@ -67,9 +67,19 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_the_wheel_holds_the_source_and_nothing_else(wheel: Path) -> None:
-    source = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")}
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.js")]
+    source = {path.relative_to(ROOT / "src").as_posix() for path in files}
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert packed == source | {"ringfence/py.typed"}
+
+
+@pytest.mark.slow
+def test_an_installed_wheel_runs_javascript(installed: Path, tmp_path: Path) -> None:
+    program = (
+        "import ringfence as rf\nprint(rf.Enclave(language='javascript').run_sync('[1, 2].map((n) => n * 2)').value)\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    assert run(installed / "python", "program.py", cwd=tmp_path) == "[2, 4]\n"
 
 
 @pytest.mark.slow

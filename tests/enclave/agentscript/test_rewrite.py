@@ -52,6 +52,8 @@ from tests.enclave.agentscript.kit import PARSER
         ("#!/usr/bin/env node\n1", 1),
         ("\ufeff2", 2),
         ("a: 5", None),
+        ("const a = 1\rconst b = 2\r\na + b", 3),
+        ("`x\r\ny`.length", 3),
         ("const f = (x) => { return x }\n[f(1)].concat(2)", [1, 2]),
         ("const f = async () => {}\n(async () => 3)()", 3),
         ("const o = { a: [7] }\n;[o.a[0]]", [7]),

@@ -69,6 +69,8 @@ def parse(source: str, parser: Parser) -> Script:
         source = " " + source[1:]
     if source.startswith("#!"):
         source = "//" + source[2:]
+    if "\r" in source:  # to the language, but not to the grammar, it ends a line alone as well
+        source = source.replace("\r\n", "\n").replace("\r", "\n")
     script = _read(source, parser)
     if _NEXT.search(source) is not None and (ends := _ends_of_functions(script.root)):
         for end in reversed(ends):
