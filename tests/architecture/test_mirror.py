@@ -10,6 +10,7 @@ _GUEST = ("tests/enclave/test_guest_language.py", "runs in the jail only, so it 
 ELSEWHERE: dict[str, tuple[str, str]] = {
     "enclave.engines.guest_loop": _GUEST,
     "enclave.engines.guest_wire": _GUEST,
+    "enclave.engines.guest_rehearsal": _GUEST,
     "enclave.engines.guest_world": _GUEST,
     "enclave.engines.guest_modules": (
         "tests/enclave/test_preload.py",

@@ -7,7 +7,7 @@ Judges the guest's own account, so a hint is advice and nothing more. Knows name
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -52,17 +52,25 @@ _ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
 )
 """What Python calls what other languages call so."""
 
-_Maker = Callable[[re.Match[str], Collection[str]], str | None]
+Maker = Callable[[re.Match[str], Collection[str]], str | None]
+"""From what a message matched, and the names of tools, to the fix; None for the next rule."""
+Rules = Sequence[tuple[str, re.Pattern[str], Maker]]
+"""Class of the exception, pattern of its message, what makes the fix."""
 
 
 def hint_for(frame: Failed, tools: Collection[str]) -> str | None:
     """The fix, if one is known. `tools`: names that `tools` has as methods."""
-    for kind, pattern, make in _RULES:
+    return first(_RULES, frame, tools) or _BY_NAME.get(frame.name)
+
+
+def first(rules: Rules, frame: Failed, tools: Collection[str]) -> str | None:
+    """The fix of the first rule that has one."""
+    for kind, pattern, make in rules:
         if frame.name == kind and (found := pattern.search(frame.message)) is not None:
             hint = make(found, tools)
             if hint is not None:
                 return hint
-    return _BY_NAME.get(frame.name)
+    return None
 
 
 def _undefined(found: re.Match[str], tools: Collection[str]) -> str | None:
@@ -85,33 +93,34 @@ def _ambient_import(found: re.Match[str], _: Collection[str]) -> str | None:
     return f"{found[1]} is there without an import; remove the line" if found[1] in AMBIENT else None
 
 
-def _fixed(fix: str) -> _Maker:
+def fixed(fix: str) -> Maker:
+    """The same fix whatever was matched."""
     return lambda _, __: fix
 
 
-_RULES: Final[tuple[tuple[str, re.Pattern[str], _Maker], ...]] = (
-    ("TypeError", re.compile("coroutine"), _fixed("a tool call is missing its await")),
-    ("TypeError", re.compile("'NoneType' object is not"), _fixed("a value is None here: test for it first")),
-    ("AttributeError", re.compile("'NoneType' object has no"), _fixed("a value is None here: test for it first")),
+_RULES: Final[Rules] = (
+    ("TypeError", re.compile("coroutine"), fixed("a tool call is missing its await")),
+    ("TypeError", re.compile("'NoneType' object is not"), fixed("a value is None here: test for it first")),
+    ("AttributeError", re.compile("'NoneType' object has no"), fixed("a value is None here: test for it first")),
     (
         "TypeError",
         re.compile("string indices must be integers"),
-        _fixed("going through a dict gives its keys: take the list inside it, or its .values()"),
+        fixed("going through a dict gives its keys: take the list inside it, or its .values()"),
     ),
-    ("TypeError", re.compile("is not JSON serializable"), _fixed("write json.dumps(..., default=str)")),
-    ("TypeError", re.compile("naive and offset-aware"), _fixed("give both a time zone: datetime.now(timezone.utc)")),
-    ("TypeError", re.compile(r"can only concatenate str \("), _fixed('write f"...{value}" or str(value)')),
+    ("TypeError", re.compile("is not JSON serializable"), fixed("write json.dumps(..., default=str)")),
+    ("TypeError", re.compile("naive and offset-aware"), fixed("give both a time zone: datetime.now(timezone.utc)")),
+    ("TypeError", re.compile(r"can only concatenate str \("), fixed('write f"...{value}" or str(value)')),
     (
         "AttributeError",
         re.compile(r"module 'datetime' has no attribute"),
-        _fixed("import the class: from datetime import datetime"),
+        fixed("import the class: from datetime import datetime"),
     ),
     (
         "TypeError",
         re.compile(r"^object \w+ can't be used in 'await' expression|^'\w+' object can't be awaited"),
-        _fixed("what stands after this await is a value already: remove the await"),
+        fixed("what stands after this await is a value already: remove the await"),
     ),
-    ("SystemExit", re.compile(""), _fixed("end with return, or raise an error that says what is wrong")),
+    ("SystemExit", re.compile(""), fixed("end with return, or raise an error that says what is wrong")),
     ("NameError", re.compile(r"name '(\w+)' is not defined"), _undefined),
     ("ModuleNotFoundError", re.compile(r"No module named '(\w+)"), _ambient_import),
     (

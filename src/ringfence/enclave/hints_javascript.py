@@ -7,26 +7,21 @@ Knows names of globals and tools. Pure; `results` asks it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Final
 
 from ringfence.contract.names import suggest
 from ringfence.enclave.agentscript.vocabulary import ALL_NAMES, FIXES
+from ringfence.enclave.hints import Rules, first, fixed
 from ringfence.enclave.protocol import Failed
 
 _SHOWN: Final = 20
 """Tools in a hint."""
-_Maker = Callable[[re.Match[str], Collection[str]], str | None]
 
 
 def hint_for(frame: Failed, tools: Collection[str]) -> str | None:
     """The fix, if one is known. `tools`: names that `tools` has as methods."""
-    for kind, pattern, make in _RULES:
-        if frame.name == kind and (found := pattern.search(frame.message)) is not None:
-            hint = make(found, tools)
-            if hint is not None:
-                return hint
-    return None
+    return first(_RULES, frame, tools)
 
 
 def _undefined(found: re.Match[str], tools: Collection[str]) -> str | None:
@@ -55,52 +50,48 @@ def _no_function(found: re.Match[str], tools: Collection[str]) -> str | None:
     return f"did you mean tools.{close}?" if close else f"the tools are {', '.join(sorted(tools)[:_SHOWN]) or 'none'}"
 
 
-def _fixed(fix: str) -> _Maker:
-    return lambda _, __: fix
-
-
-_RULES: Final[tuple[tuple[str, re.Pattern[str], _Maker], ...]] = (
+_RULES: Final[Rules] = (
     ("ReferenceError", re.compile(r"^([\w$]+) is not defined"), _undefined),
-    ("ReferenceError", re.compile("is not initialized"), _fixed("declare it further up, before its first use")),
+    ("ReferenceError", re.compile("is not initialized"), fixed("declare it further up, before its first use")),
     (
         "TypeError",
         re.compile(r"^cannot read property '(.+)' of (?:undefined|null)"),
         lambda found, _: f"the value before .{found[1]} is missing: test for it first, or write ?.{found[1]}",
     ),
-    ("TypeError", re.compile("^Cannot convert undefined or null to object"), _fixed("test for the value first")),
+    ("TypeError", re.compile("^Cannot convert undefined or null to object"), fixed("test for the value first")),
     ("TypeError", re.compile(r"^(tools\.[\w$]+) is not a function$"), _no_function),
     (
         "TypeError",
         re.compile("not a function$"),
-        _fixed("await a call before its result is used, and look up the method's name"),
+        fixed("await a call before its result is used, and look up the method's name"),
     ),
     (
         "TypeError",
         re.compile("not iterable$"),
-        _fixed("await a call before its result is used; of an object take the array inside, or Object.entries(...)"),
+        fixed("await a call before its result is used; of an object take the array inside, or Object.entries(...)"),
     ),
     (
         "TypeError",
         re.compile("is read-only|not extensible"),
-        _fixed("declare it with let, or change a copy: { ...value }"),
+        fixed("declare it with let, or change a copy: { ...value }"),
     ),
-    ("TypeError", re.compile("convert BigInt to number"), _fixed("convert one side: Number(big) or BigInt(number)")),
-    ("TypeError", re.compile("BigInt are forbidden"), _fixed("write String(value) for large whole numbers")),
-    ("TypeError", re.compile("circular reference"), _fixed("leave the way back out")),
-    ("TypeError", re.compile("invoked with 'new'"), _fixed("write new before the class")),
-    ("TypeError", re.compile("^empty array"), _fixed("give reduce a start value")),
+    ("TypeError", re.compile("convert BigInt to number"), fixed("convert one side: Number(big) or BigInt(number)")),
+    ("TypeError", re.compile("BigInt are forbidden"), fixed("write String(value) for large whole numbers")),
+    ("TypeError", re.compile("circular reference"), fixed("leave the way back out")),
+    ("TypeError", re.compile("invoked with 'new'"), fixed("write new before the class")),
+    ("TypeError", re.compile("^empty array"), fixed("give reduce a start value")),
     (
         "SyntaxError",
         re.compile("unexpected token|in JSON"),
-        _fixed("JSON.parse needs JSON text; results of tools and inputs are values already"),
+        fixed("JSON.parse needs JSON text; results of tools and inputs are values already"),
     ),
-    ("RangeError", re.compile("locale|timeZone"), _fixed("use 'en-US' and 'UTC', or format with padStart and toFixed")),
-    ("RangeError", re.compile("call stack"), _fixed("use a loop")),
+    ("RangeError", re.compile("locale|timeZone"), fixed("use 'en-US' and 'UTC', or format with padStart and toFixed")),
+    ("RangeError", re.compile("call stack"), fixed("use a loop")),
     (
         "RangeError",
         re.compile("Date value is NaN"),
-        _fixed("give Date a text such as 2026-01-31T12:00:00Z, or numbers"),
+        fixed("give Date a text such as 2026-01-31T12:00:00Z, or numbers"),
     ),
-    ("RangeError", re.compile("convert to BigInt"), _fixed("round first: BigInt(Math.round(value))")),
-    ("InternalError", re.compile("string too long"), _fixed("collect parts in an array, and less of them")),
+    ("RangeError", re.compile("convert to BigInt"), fixed("round first: BigInt(Math.round(value))")),
+    ("InternalError", re.compile("string too long"), fixed("collect parts in an array, and less of them")),
 )

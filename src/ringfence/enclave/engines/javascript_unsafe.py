@@ -24,6 +24,7 @@ from typing import Any, Final, NoReturn
 from ringfence.enclave.agentscript import blame, rewrite, script
 from ringfence.enclave.check.findings import Found
 from ringfence.enclave.check.known import Known
+from ringfence.enclave.engines.guest_rehearsal import rehearsed
 from ringfence.enclave.engines.guest_wire import Channel, dumps
 
 CHANNEL: Final = 3
@@ -46,9 +47,7 @@ _NO_MEMORY: Final = '{"t":"failed","kind":"memory","name":"InternalError","messa
 _ENDED: Final = "end"
 
 
-_REHEARSED: Final[dict[str, Any]] = {
-    "t": "run",
-    "source": """
+_REHEARSED: Final = rehearsed("""
 const rows = [{ n: 1, name: "one" }, { n: 2, name: "two" }];
 class Kept extends Error {}
 async function main({ limit = 2 } = {}) {
@@ -65,29 +64,7 @@ async function main({ limit = 2 } = {}) {
   return { total, names: [...seen.keys()].sort(), text: JSON.stringify({ total }), at: new Date() };
 }
 await main()
-""",
-    "mode": "run",
-    "rules": "STANDARD",
-    "counted": "bounded",
-    "namespaces": {"tools": {"x": "x"}},
-    "globals": {},
-    "inputs": {},
-    "inputs_tags": None,
-    "variables": {},
-    "variables_tags": None,
-    "clock": 0,
-    "frozen": False,
-    "seed": "0",
-    "max_value": 1 << 20,
-    "max_nodes": 1 << 20,
-    "max_depth": 100,
-    "max_members": None,
-    "max_iterations": 1000,
-    "max_output": 1 << 20,
-    "traces": True,
-    "keep_variables": False,
-}
-"""What the host could have sent; all that it sets is set again by the real one."""
+""")
 
 
 class _Payloads(Channel):

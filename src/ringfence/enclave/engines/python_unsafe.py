@@ -37,6 +37,7 @@ from ringfence.enclave.engines import (
     guest_watch,
     guest_world,
 )
+from ringfence.enclave.engines.guest_rehearsal import rehearsed
 from ringfence.enclave.engines.guest_wire import Channel, dumps
 from ringfence.enclave.guards import counting
 from ringfence.enclave.source import ENTRY, FILENAME, Counted, Rejected, compile_script
@@ -75,28 +76,7 @@ async def main(*, limit=3):
 if __name__ == "__main__":
     asyncio.run(main())
 """
-_REHEARSED: Final[dict[str, Any]] = {
-    "source": _REHEARSAL,
-    "mode": "run",
-    "rules": "STANDARD",
-    "counted": "none",
-    "namespaces": {"tools": {"x": "x"}},
-    "globals": {},
-    "inputs": {},
-    "inputs_tags": None,
-    "variables": {},
-    "variables_tags": None,
-    "clock": 0,
-    "frozen": False,
-    "seed": "0",
-    "max_value": 1 << 20,
-    "max_nodes": 1 << 20,
-    "max_depth": 100,
-    "max_members": None,
-    "traces": True,
-    "keep_variables": False,
-}
-"""What the host could have sent; all that it sets is set again by the real one."""
+_REHEARSED: Final = rehearsed(_REHEARSAL)
 
 
 @functools.cache
