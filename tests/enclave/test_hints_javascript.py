@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from ringfence.enclave.agentscript.vocabulary import ALL_NAMES, DISALLOWED, FIXES, GLOBAL_OBJECT
+from ringfence.enclave.hints_javascript import hint_for
+from ringfence.enclave.protocol import Failed
 from tests.enclave.kit import Stage
 
 TABLE = [
@@ -15,6 +18,32 @@ TABLE = [
     ("return x1y2", "declare it with const or let"),
     ("return tools", "write: await callTool('name', {...})"),
     ("null.price", "the value before .price is missing: test for it first, or write ?.price"),
+    ("inputs.rows[0]", "the value before [0] is missing: test for it first, or write ?.[0]"),
+    ("inputs.rows['a b']", "the value before ['a b'] is missing: test for it first, or write ?.['a b']"),
+    ("for (const row of inputs.rows);", "what is gone through is missing: test for it first, or write value ?? []"),
+    ("[...inputs.rows]", "what is gone through is missing: test for it first, or write value ?? []"),
+    ("inputs.totals.sum = 1", "make the object first: value ??= {}"),
+    (
+        "class A { constructor() { this.x } } class B extends A { constructor() { this.y = 1 } } new B()",
+        "call super(...) first, before this is used",
+    ),
+    ("const fs = await import('fs')", "there are no modules: use what the language has, or call a tool"),
+    ("BigInt('1.5')", "BigInt takes whole numbers only, such as '12'"),
+    ("+1n", "convert one side: Number(big) or BigInt(number)"),
+    ("Promise()", "write new before the class"),
+    ("'a'.replaceAll(/a/, '')", "write the expression with g: /.../g"),
+    ("({ get a() { return 1 } }).a = 2", "declare it with let, or change a copy: { ...value }"),
+    ("JSON.parse('')", "JSON.parse needs JSON text; results of tools and inputs are values already"),
+    ("JSON.parse('1 2')", "JSON.parse needs JSON text; results of tools and inputs are values already"),
+    ("JSON.parse('[1,]')", "JSON.parse needs JSON text; results of tools and inputs are values already"),
+    ("JSON.parse(inputs)", "JSON.parse needs JSON text; results of tools and inputs are values already"),
+    ("eval('1 +')", None),
+    ("new Function('return (')", None),
+    ("new RegExp('(')", None),
+    ("range(3)", "write for (let i = 0; i < n; i++), or Array.from({ length: n }, (_, i) => i)"),
+    ("asyncio.gather()", "write await Promise.all([...]) for several calls at once"),
+    ("json.loads('1')", "write JSON.parse(text) or JSON.stringify(value)"),
+    ("throw Exception('no')", "write throw new Error('...')"),
     ("inputs.rows.length", "the value before .length is missing: test for it first, or write ?.length"),
     ("callTool('x', {}).map((x) => x)", "await a call before its result is used, and look up the method's name"),
     (
@@ -57,3 +86,14 @@ def test_what_is_no_function_is_named(source: str, message: str, stage: Stage) -
     result = stage.script(source, language="javascript", validate=False)
     assert result.error is not None
     assert result.error.message == message
+
+
+@pytest.mark.parametrize("name", ["print", "list", "x9"])
+def test_a_tool_of_that_name_comes_before_what_the_name_means_elsewhere(name: str) -> None:
+    frame = Failed(kind="raised", name="ReferenceError", message=f"{name} is not defined")
+    assert hint_for(frame, [name]) == f"write: await tools.{name}({{...}})"
+
+
+@pytest.mark.parametrize("name", sorted(FIXES))
+def test_no_fix_stands_for_a_name_that_scripts_have_everywhere(name: str) -> None:
+    assert name not in ALL_NAMES or name in DISALLOWED["STRICT"] | GLOBAL_OBJECT

@@ -65,6 +65,7 @@ def test_a_name_that_is_there_is_not(source: str) -> None:
         ("window.x", "there is no window: use the name itself"),
         ("list({})", "write await tools.list(...)"),
         ("send({})", "write await mail.send(...)"),
+        ("sorted([2, 1])", "write [...array].sort((a, b) => a - b)"),
         ("consle.log(1)", "did you mean console?"),
         ("const total = 1; totl", "did you mean total?"),
         ("total = 1", "declare it: let total = …"),

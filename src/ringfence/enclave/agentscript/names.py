@@ -99,12 +99,12 @@ def _has_arguments(node: Node) -> bool:
 
 
 def _suggestion(subject: Subject, node: Node, name: str) -> str | None:
-    fix = vocabulary.FIXES.get(name) or (vocabulary.STRICT_FIXES.get(name) if subject.level == "STRICT" else None)
-    if fix is not None:
-        return fix
     for space, tools in subject.known.namespaces.items():
         if name in tools:
             return f"write await {space}.{name}(...)"
+    fix = vocabulary.FIXES.get(name) or (vocabulary.STRICT_FIXES.get(name) if subject.level == "STRICT" else None)
+    if fix is not None:
+        return fix
     if _is_set(node):
         return f"declare it: let {name} = …"
     if name in subject.facts.declared:
