@@ -31,6 +31,20 @@ def test_what_is_no_data_is_left_out(stage: Stage) -> None:
     assert ran(stage, source) == (None, ["a"], ("bad", "it", "keys"))
 
 
+@pytest.mark.parametrize("name", ["\u037ax", "\u309b"])
+def test_a_name_of_the_engine_that_the_host_does_not_know_costs_nothing_but_its_variable(
+    name: str, stage: Stage
+) -> None:
+    assert ran(stage, f"const a = 1, {name} = 2; {name}") == (None, ["a"], (name,))
+
+
+@pytest.mark.parametrize("name", ["\u00e9", "\ufb01", "\u212b", "$", "async", "toString", "constructor"])
+def test_a_name_that_is_odd_elsewhere_is_kept_and_given_again(name: str, stage: Stage) -> None:
+    kept: dict[str, Any] = {name: 1}
+    result = stage.run(stage.enclave(language="javascript").run(f"{name} += 1", variables=kept))
+    assert (result.error, kept) == (None, {name: 2})
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "each",

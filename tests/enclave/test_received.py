@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ringfence.contract.output import dump_plain
+from ringfence.enclave.languages import JAVASCRIPT, PYTHON, Language
 from ringfence.enclave.protocol import Call, Done, GlobalCall, Print, WireViolation, decode, print_allowance
 from ringfence.enclave.received import MOST_TAGGED, Arguments, Printed, restored, take_arguments, take_done
 from ringfence.enclave.results import Ending
@@ -176,6 +177,20 @@ def test_variables_are_an_object_and_there_exactly_where_they_were_asked_for(fra
 def test_variables_have_names_that_a_script_can_write(name: str) -> None:
     with pytest.raises(WireViolation):
         take_done(done(1, variables={"a": 1, name: 1}), BUDGET, variables=True)
+
+
+@pytest.mark.parametrize("name", ["not a name", "", "class", "_x", "__x", "1a", "a.b", "a\u00e9-", "\u00e9 "])
+def test_variables_of_javascript_have_names_that_an_engine_may_take(name: str) -> None:
+    with pytest.raises(WireViolation):
+        take_done(done(1, variables={"a": 1, name: 1}), BUDGET, variables=True, language=JAVASCRIPT)
+
+
+@pytest.mark.parametrize("language", [PYTHON, JAVASCRIPT])
+@pytest.mark.parametrize("name", ["\u037ax", "\u309b", "\U0001fffe"])
+def test_a_variable_whose_name_only_another_unicode_has_is_not_kept(name: str, language: Language) -> None:
+    """The next run could not be given it, and a script that named it is honest."""
+    kept = take_done(done(1, variables={"a": 1, name: 2}), BUDGET, variables=True, language=language)
+    assert kept == Ending(value=1, variables={"a": 1}, unkept=(name,))
 
 
 def test_a_variable_with_the_name_of_something_else_is_dropped() -> None:

@@ -15,6 +15,7 @@ from typing import Final
 from ringfence.enclave.agentscript import vocabulary as javascript
 from ringfence.enclave.check import vocabulary as python
 
+_FOREIGN: Final = re.compile(r"[^\x00-\x7f]")
 PROTOTYPES: Final = frozenset({"constructor", "prototype"})
 """Names and keys that are refused in every language, so that one configuration serves all (second seed)."""
 
@@ -57,6 +58,10 @@ class Language:
         """Whether a script can write it as a name of its own."""
         plain = name.replace("$", "_") if "$" in self.signs else name
         return plain.isidentifier() and name not in self.keywords
+
+    def resembles_name(self, name: str) -> bool:
+        """Whether an engine may take it for a name: what lies beyond ASCII is another table in each version of Unicode."""
+        return self.identifier.fullmatch(_FOREIGN.sub("a", name)) is not None and name not in self.keywords
 
 
 PYTHON: Final = Language(

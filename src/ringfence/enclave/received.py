@@ -18,7 +18,7 @@ from ringfence.enclave import table
 from ringfence.enclave.languages import PYTHON, Language
 from ringfence.enclave.protocol import Call, Done, GlobalCall, Raw, Tags, WireViolation, decode_tags, print_allowance
 from ringfence.enclave.results import Ending, run_error
-from ringfence.enclave.variables import is_private, is_writable
+from ringfence.enclave.variables import is_plausible, is_private, is_writable
 from ringfence.errors import ErrorInfo
 from ringfence.limits import RunLimits, ValueBudget
 
@@ -56,7 +56,9 @@ def take_arguments(frame: Call | GlobalCall, budget: ValueBudget) -> Arguments |
         value = values.parse(frame.args, budget)
         if isinstance(frame, Call):
             if type(value) is not dict:
-                return ErrorInfo(code="invalid_input", message="Tool arguments must be an object", hint="pass a dict")
+                return ErrorInfo(
+                    code="invalid_input", message="Tool arguments must be an object", hint="pass one object"
+                )
         elif not _is_signature(value):
             raise WireViolation("arguments of a function that are no pair")
         data = values.recode(value, budget)  # type: ignore[reportUnknownArgumentType]
@@ -138,14 +140,15 @@ def take_done(
 
 
 def _take_variables(frame: Done, budget: ValueBudget, language: Language) -> tuple[dict[str, Any], set[str]]:
-    """The variables, and the names of those that are too deep to be given to the next run."""
+    """The variables, and the names of those that could not be given to the next run: too deep, or named oddly."""
     plain = values.parse(frame.variables, budget)
     if type(plain) is not dict:
         raise WireViolation("variables that are no object")
     members = cast("dict[str, Any]", plain)
-    if not all(is_writable(name, language) and not is_private(name) for name in members):
+    if not all(is_plausible(name, language) and not is_private(name) for name in members):
         raise WireViolation("variables with names that no script can write")
-    lost = {name for name, value in members.items() if budget.depth > _GIVEN.depth and _is_deep(value)}
+    lost = {name for name in members if not is_writable(name, language)}
+    lost |= {name for name, value in members.items() if budget.depth > _GIVEN.depth and _is_deep(value)}
     tags = _take_tags(frame.variable_tags, budget)
     return (_fitting(table.restore, members, tags) if tags else members), lost
 

@@ -17,8 +17,16 @@ _OPTIONAL: Final = frozenset({"tools"})
 
 
 def is_writable(name: str, language: Language = PYTHON) -> bool:
-    """Whether a script can write this name at all. A guest that sends another one is not honest."""
+    """Whether a script can write this name, whatever its engine."""
     return language.is_name(name)
+
+
+def is_plausible(name: str, language: Language = PYTHON) -> bool:
+    """Whether a script's engine may have taken this for a name. A guest that sends another one is not honest.
+
+    An engine with a newer Unicode has names that the host could not give to the next run: they are not kept.
+    """
+    return language.resembles_name(name)
 
 
 def is_private(name: str) -> bool:
