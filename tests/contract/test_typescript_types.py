@@ -31,6 +31,27 @@ from ringfence.contract.typescript_types import TypeScript, comment, inline, pro
         ({"type": "string", MARK: "datetime.datetime"}, "Date | string"),
         ({"type": "string", MARK: "bytes"}, "Uint8Array"),
         ({"type": "string", MARK: "decimal.Decimal"}, "string"),
+        ({"type": ["string", "integer"], "maximum": 2**60}, "string | number | bigint"),
+        ({"type": "integer", "minimum": 0, "maximum": 2**53 - 1}, "number"),
+        ({"type": "integer", "minimum": 0, "maximum": 2**53}, "number | bigint"),
+        ({"type": "integer", "minimum": -(2**63)}, "number | bigint"),
+        ({"type": "integer", "exclusiveMinimum": 2**60}, "bigint"),
+        ({"type": "integer", "maximum": -(2**60)}, "bigint"),
+        ({"type": "array", "items": {"type": "integer", "maximum": 2**60}}, "(number | bigint)[]"),
+        ({"anyOf": [{"type": "integer"}, {"type": "integer", "maximum": 2**60}]}, "number | bigint"),
+        ({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string"}]}, "string | Date"),
+        ({"enum": [2**53, -(2**53), 7, 0.5]}, "9007199254740992n | -9007199254740992n | 7 | 0.5"),
+        (
+            {"type": "array", "prefixItems": [{"type": "string"}, {"type": "null"}], "minItems": 2, "maxItems": 2},
+            "[string, null]",
+        ),
+        ({"type": "array", "prefixItems": [{"type": "string"}], "items": False}, "[string?]"),
+        ({"type": "array", "prefixItems": [{"type": "string"}], "minItems": 1}, "[string, ...any[]]"),
+        (
+            {"type": "array", "prefixItems": [{"type": ["string", "null"]}], "items": {"enum": [1, 2]}},
+            "[(string | null)?, ...(1 | 2)[]]",
+        ),
+        ({"type": "array", "items": [{"type": "string"}]}, "any[]"),
         ({}, "any"),
         (True, "any"),
         ({"$ref": "#/$defs/Missing"}, "any"),
@@ -74,7 +95,52 @@ def test_a_key_that_is_no_identifier_is_quoted(key: str, expected: str) -> None:
     assert property_name(key) == expected
 
 
-@given(st.text())
+def written(properties: dict[str, Any], **more: Any) -> list[str]:
+    return TypeScript().members({"properties": properties, **more}, {}, "It")
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "boolean", "default": True}, "a?: boolean; // default true"),
+        ({"type": "string", "default": "it's"}, 'a?: string; // default "it\'s"'),
+        ({"type": "array", "default": [None, {"b": False}]}, 'a?: any[]; // default [null, {"b": false}]'),
+        ({"type": "integer", "maximum": 2**60, "default": 2**60}, "a?: number | bigint; // <= {0}; default {0}n"),
+        ({"type": ["string", "null"], "default": None}, "a?: string | null;"),
+        ({"type": "string", "description": "How.", "maxLength": 3}, "a?: string; // How; length <= 3"),
+        ({"type": "string", MARK: "datetime.datetime"}, "a?: Date | string; // text where it has no offset"),
+        ({"type": "string", MARK: "decimal.Decimal", "description": "Sum"}, "a?: string; // Sum; decimal"),
+        ({"type": "array", "items": {"type": "string", MARK: "uuid.UUID"}}, "a?: string[]; // UUID"),
+        ({"anyOf": [{"type": "string", MARK: "datetime.date"}, {"type": "null"}]}, "a?: string | null; // ISO date"),
+        (
+            {"type": "array", "prefixItems": [{"type": "string"}], "minItems": 1, "maxItems": 1},
+            "a?: [string];",
+        ),
+        (
+            {"anyOf": [{"type": "array", "prefixItems": [True], "minItems": 1, "maxItems": 1}, {"type": "null"}]},
+            "a?: [any] | null;",
+        ),
+        ({"type": "array", "minItems": 1, "items": {"minLength": 2}}, "a?: any[]; // items >= 1; each length >= 2"),
+    ],
+)
+def test_what_a_type_does_not_say_stands_behind_it(schema: Any, expected: str) -> None:
+    assert written({"a": schema}) == [expected.format(2**60) if "{0}" in expected else expected]
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({}, ["a?: string;"]),
+        ({"additionalProperties": False}, ["a?: string;"]),
+        ({"additionalProperties": True}, ["a?: string;", "[other: string]: any;"]),
+        ({"additionalProperties": {"type": "null"}}, ["a?: string;", "[other: string]: any; // others: null"]),
+    ],
+)
+def test_members_without_names_leave_those_with_names_their_types(more: Any, expected: list[str]) -> None:
+    assert written({"a": {"type": "string"}}, **more) == expected
+
+
+@given(st.text() | st.text(alphabet="*/\\ \n\r\u2028a"))
 def test_no_text_ends_its_comment(text: str) -> None:
     made = comment(text, "  ")
     assert (made.count("*/"), made[-3:]) == (1, "*/\n")

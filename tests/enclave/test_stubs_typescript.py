@@ -65,9 +65,9 @@ interface Order {
   id: number;
   lines: Line[];
   parent: Order | null;
-  state: "open" | "closed"; // default 'open'
-  placed: Date | string;
-  due: string | null;
+  state: "open" | "closed"; // default "open"
+  placed: Date | string; // text where it has no offset
+  due: string | null; // ISO date
   tags: Record<string, boolean>; // default {}
 }
 
@@ -75,7 +75,7 @@ interface Order {
 interface Line {
   sku: string; // article number; matches [A-Z]+
   count: number; // >= 1; <= 99
-  price: string;
+  price: string; // decimal
   notes: (string | null)[]; // default []
 }
 """

@@ -247,13 +247,14 @@ def is_plain_name(name: str) -> bool:
     return is_name and not keyword.iskeyword(name) and not name.startswith("__")
 
 
-def remark(schema: Any) -> str:
-    """Description, bounds and default of a field, in one line."""
+def remark(schema: Any, literal: Callable[[Any], str] = repr) -> str:
+    """Description, bounds and default of a field, in one line. `literal` writes the default."""
     node = node_of(schema)
     words = [_line(node["description"])] if node.get("description") else []
     words += bounds(node)
-    if "default" in node and node["default"] is not None and len(repr(node["default"])) <= _LONGEST_DEFAULT:
-        words.append(f"default {_line(repr(node['default']))}")
+    default = node.get("default")
+    if default is not None and len(shown := literal(default)) <= _LONGEST_DEFAULT:
+        words.append(f"default {_line(shown)}")
     return "; ".join(word.rstrip(".") if at < len(words) - 1 else word for at, word in enumerate(words))
 
 
