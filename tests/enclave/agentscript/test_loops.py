@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ringfence.enclave.agentscript.rewrite import rewrite
+from ringfence.enclave.agentscript.syntax import parse
 from tests.enclave.agentscript.engine import run, value
+from tests.enclave.agentscript.kit import PARSER
 
 FORMS = {
     "for": "for (let i = 0; i < N; i++) seen++;",
@@ -66,6 +69,17 @@ def test_each_run_of_a_loop_has_its_own_turns_and_all_together_a_hundred_times_a
 def test_a_stop_that_is_caught_stops_again() -> None:
     source = "for (;;) { try { for (let i = 0; ; i++) ; } catch { } }"
     assert run(source, counted="all", turns=10)["error"] == "Error: stopped"
+
+
+def test_a_script_cannot_give_itself_turns() -> None:
+    source = "\\u0024kt = 1e9; for (let i = 0; i < 50; i++) ;"
+    assert run(source, counted="all", turns=100)["error"] == "ReferenceError: $kt is not defined"
+
+
+def test_thousands_of_loops_are_counted_each_with_its_line() -> None:
+    made = rewrite(parse("l: for (; é < 1;) é++;\n" * 3_000, PARSER), PARSER, counted="all", turns=9)
+    assert made.text.count("$k.stop(") == 3_000
+    assert "{let $k3000=0;l: for (; é < 1;) {if(++$k3000>9||--$kt<0)$k.stop($k3000>9,3000);é++;}}" in made.text
 
 
 def test_closures_over_loop_variables_stay_their_own() -> None:

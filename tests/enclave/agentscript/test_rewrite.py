@@ -51,6 +51,7 @@ from tests.enclave.agentscript.kit import PARSER
         ("class A { static b = 2 }\nA.b", 2),
         ("#!/usr/bin/env node\n1", 1),
         ("\ufeff2", 2),
+        ("\ufeff#!/usr/bin/env node\n3", 3),
         ("a: 5", None),
         ("const a = 1\rconst b = 2\r\na + b", 3),
         ("`x\r\ny`.length", 3),
@@ -84,6 +85,12 @@ def test_hidden_names_are_none_of_the_sources() -> None:
     made = rewrite(parse("const $k = 1, $k$ = 2; for (;;) break; $k + $k$", PARSER), PARSER, counted="all", turns=5)
     assert made.text.startswith("(($k$$) => async () => {'use strict';let $k$$t=500;")
     assert value("const $k = 1, $k$ = 2; for (;;) break; $k + $k$", counted="all") == 3
+
+
+@pytest.mark.parametrize("name", ["$k", "$kt", "$k1", "a$k"])
+def test_hidden_names_are_no_session_variables(name: str) -> None:
+    outcome = run("let n = 0; for (const x of [1, 2]) n += x; n", counted="all", variables={name: 7}, keep=True)
+    assert (outcome["value"], outcome["kept"]) == (3, {name: 7, "n": 3})
 
 
 def test_session_variables_are_found_changed_and_declared_anew() -> None:

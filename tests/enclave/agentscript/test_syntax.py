@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ringfence.enclave.agentscript.syntax import DEEPEST, Rejected, parse, place
+from ringfence.enclave.agentscript.syntax import DEEPEST, Lines, Rejected, parse
 from tests.enclave.agentscript.kit import PARSER
 
 
@@ -37,10 +37,10 @@ def test_any_depth_ends_as_a_refusal(opening: str) -> None:
 
 @pytest.mark.parametrize(
     ("data", "at", "expected"),
-    [(b"abc", 0, (1, 1)), (b"a\nbc", 3, (2, 2)), ("é\nñx".encode(), 5, (2, 2)), (b"a\r\nb\rc", 5, (3, 1))],
+    [(b"abc", 0, (1, 1)), (b"a\nbc", 3, (2, 2)), ("é\nñx".encode(), 5, (2, 2)), (b"a\r\nbc", 4, (2, 2))],
 )
-def test_places_count_characters_and_every_end_of_line(data: bytes, at: int, expected: tuple[int, int]) -> None:
-    assert place(data, at) == expected
+def test_places_count_characters(data: bytes, at: int, expected: tuple[int, int]) -> None:
+    assert Lines(data).place(at) == expected
 
 
 @pytest.mark.parametrize("source", ["#!/bin/x\n1", "\ufeff1", "<!-- a comment\n1", "/* a */ 1", "", "\n"])

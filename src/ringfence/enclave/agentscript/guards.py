@@ -23,8 +23,9 @@ def guard(root: Node, hidden: str) -> list[tuple[int, int, str]]:
     for node, depth in walk(root):
         key = _key(node)
         if key is not None and key.type not in _WRITTEN:
-            edits.append((key.start_byte, depth, f"{hidden}.key("))
-            edits.append((key.end_byte, -depth, ")"))
+            before, after = ("((", "))") if key.type == "sequence_expression" else ("(", ")")
+            edits.append((key.start_byte, depth, f"{hidden}.key{before}"))
+            edits.append((key.end_byte, -depth, after))
     return edits
 
 

@@ -8,7 +8,7 @@ the wall. Pure; runs in the jailed guest. `rewrite` calls it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from ringfence.enclave.agentscript.syntax import walk
@@ -16,26 +16,24 @@ from ringfence.enclave.agentscript.syntax import walk
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+    from ringfence.enclave.agentscript.syntax import Script
+
 LOOPS: Final = frozenset({"for_statement", "for_in_statement", "while_statement", "do_statement"})
 _ALWAYS: Final = frozenset({"true", "number"})
 
 
-def count(
-    root: Node, hidden: str, *, turns: int, endless: bool, place: Callable[[Node], tuple[int, int]]
-) -> list[tuple[int, int, str]]:
-    """Edits that make every loop below a node count. `endless`: also those whose condition is always true."""
+def count(script: Script, hidden: str, *, turns: int, endless: bool) -> list[tuple[int, int, str]]:
+    """Edits that make every loop of a script count. `endless`: also those whose condition is always true."""
     edits: list[tuple[int, int, str]] = []
     loops = 0
-    for node, depth in walk(root):
-        if node.type not in LOOPS or (not endless and is_endless(node)):
-            continue
+    for node, outer, depth in _loops(script.root):
         body = node.child_by_field_name("body")
-        if body is None:
+        if body is None or (not endless and is_endless(node)):
             continue
         loops += 1
         own = f"{hidden}{loops}"
-        outer = _labelled(node)
-        take = f"if(++{own}>{turns}||--{hidden}t<0){hidden}.stop({own}>{turns},{place(node)[0]});"
+        line = script.lines.line(node.start_byte)
+        take = f"if(++{own}>{turns}||--{hidden}t<0){hidden}.stop({own}>{turns},{line});"
         edits.append((outer.start_byte, depth, f"{{let {own}=0;"))
         if body.type == "statement_block":
             edits.append((body.start_byte + 1, -1_000_000, take))
@@ -44,6 +42,22 @@ def count(
             edits.append((body.end_byte, -depth, "}"))
         edits.append((outer.end_byte, -depth, "}"))
     return edits
+
+
+def _loops(root: Node) -> Iterator[tuple[Node, Node, int]]:
+    """Each loop, with the statement that it is with its labels, which have to stand right before it, and how deep it is.
+
+    What is around a node is remembered on the way: the parser would look for it from the root.
+    """
+    path: list[Node] = []
+    for node, depth in walk(root):
+        del path[depth:]
+        path.append(node)
+        if node.type in LOOPS:
+            first = depth
+            while first > 0 and path[first - 1].type == "labeled_statement":
+                first -= 1
+            yield node, path[first], depth
 
 
 def is_endless(loop: Node) -> bool:
@@ -60,10 +74,3 @@ def _is_true(node: Node) -> bool:
     while node.type in ("parenthesized_expression", "expression_statement") and len(node.named_children) == 1:
         node = node.named_children[0]
     return node.type in _ALWAYS and node.text not in (b"0", None)
-
-
-def _labelled(loop: Node) -> Node:
-    """The statement that a loop is with its labels, which have to stand right before it."""
-    while loop.parent is not None and loop.parent.type == "labeled_statement":
-        loop = loop.parent
-    return loop

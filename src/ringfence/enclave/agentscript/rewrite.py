@@ -9,6 +9,7 @@ Edits are insertions at byte offsets; nothing of the source is lost. Pure; runs 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from ringfence.enclave.agentscript.syntax import Script
 
 Counted = Literal["none", "bounded", "all"]
+_ESCAPE: Final = re.compile(r"\\u(?:([0-9a-fA-F]{4})|\{0*+([0-9a-fA-F]{1,6})\})")
+"""Names may be written with these."""
+_LAST: Final = 0x10FFFF
 _DECLARED: Final = frozenset({"function_declaration", "generator_function_declaration", "class_declaration"})
 _VARIABLES: Final = frozenset({"lexical_declaration", "variable_declaration"})
 _NAMES: Final = frozenset({"identifier", "shorthand_property_identifier_pattern"})
@@ -64,10 +68,10 @@ def rewrite(
         variables: session variables, which become parameters.
         keep: whether the run wants its top level's values.
     """
-    hidden = _free_name(script.source)
+    hidden = _free_name(script.source, variables)
     edits: list[Edit] = []
     if counted != "none":
-        edits += count(script.root, hidden, turns=turns, endless=counted == "all", place=script.place)
+        edits += count(script, hidden, turns=turns, endless=counted == "all")
     if guarded:
         edits += guard(script.root, hidden)
     edits += _returned(script, parser)
@@ -80,12 +84,18 @@ def rewrite(
     return Rewritten(text=f"{head}{_applied(script.data, edits)}\n}})", prefix=len(head))
 
 
-def _free_name(source: str) -> str:
-    """A name that the source does not hold."""
+def _free_name(source: str, variables: Collection[str]) -> str:
+    """A name that neither the source holds, in whatever way it is written, nor a session variable."""
+    written = "\n".join([_ESCAPE.sub(_character, source) if "\\u" in source else source, *variables])
     name = "$k"
-    while name in source:
+    while name in written:
         name += "$"
     return name
+
+
+def _character(escape: re.Match[str]) -> str:
+    code = int(escape[1] or escape[2], 16)
+    return chr(code) if code <= _LAST else escape[0]
 
 
 def _applied(data: bytes, edits: list[Edit]) -> str:

@@ -7,8 +7,6 @@ every look at a foreign node makes a new object. Comments and brackets are left 
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from ringfence.enclave.agentscript.syntax import Script
 
 _LEFT_OUT: Final = frozenset({"comment", "html_comment", "hash_bang_line"})
-_LINE_END: Final = re.compile("\r\n|[\n\r\u2028\u2029]")
 FUNCTIONS: Final = frozenset(
     """function_declaration function_expression generator_function generator_function_declaration arrow_function
     method_definition""".split()
@@ -150,7 +147,7 @@ class Tree:
 
     def __init__(self, script: Script) -> None:
         self.data = script.data
-        self._starts: list[int] | None = None
+        self._lines = script.lines
         self.nodes = _nodes(self, script.tree.root_node)
 
     @property
@@ -159,27 +156,8 @@ class Tree:
 
     def place(self, at: int) -> tuple[int, int]:
         """Line, 1-based, and characters before it in that line."""
-        if self._starts is None:
-            self._starts = _line_starts(self.data)
-        line = bisect_right(self._starts, at)
-        return line, len(self.data[self._starts[line - 1] : at].decode("utf-8", "replace"))
-
-
-def _line_starts(data: bytes) -> list[int]:
-    if data.isascii() and b"\r" not in data:
-        starts = [0]
-        at = data.find(b"\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = data.find(b"\n", at + 1)
-        return starts
-    text = data.decode("utf-8", "replace")
-    starts, bytes_before, before = [0], 0, 0
-    for match in _LINE_END.finditer(text):
-        bytes_before += len(text[before : match.end()].encode("utf-8", "surrogatepass"))
-        before = match.end()
-        starts.append(bytes_before)
-    return starts
+        line, column = self._lines.place(at)
+        return line, column - 1
 
 
 def _nodes(tree: Tree, root: tree_sitter.Node) -> list[Node]:
@@ -195,11 +173,11 @@ def _nodes(tree: Tree, root: tree_sitter.Node) -> list[Node]:
         kind, field = node.type, cursor.field_name
         entered = False
         if not node.is_named:
+            if kind == "void" and tree.data.startswith(b"await", node.start_byte):
+                kind, field, parent.kind = "await", None, "await_expression"  # the parser saw the other (`readings`)
             parent.tokens.append(kind)
             if field == "operator":
                 parent.operator = kind
-        elif field == "function" and tree.data[node.start_byte : node.end_byte] == b"await":
-            parent.kind = "await_expression"  # `await (…)`, which the grammar reads as a call
         elif kind not in _LEFT_OUT:
             own = Node(tree, kind, node.start_byte, node.end_byte, parent)
             parent.children.append(own)
