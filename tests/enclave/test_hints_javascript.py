@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import ringfence as rf
 from ringfence.enclave.agentscript.vocabulary import ALL_NAMES, DISALLOWED, FIXES, GLOBAL_OBJECT
 from ringfence.enclave.hints_javascript import hint_for
 from ringfence.enclave.protocol import Failed
@@ -97,3 +98,40 @@ def test_a_tool_of_that_name_comes_before_what_the_name_means_elsewhere(name: st
 @pytest.mark.parametrize("name", sorted(FIXES))
 def test_no_fix_stands_for_a_name_that_scripts_have_everywhere(name: str) -> None:
     assert name not in ALL_NAMES or name in DISALLOWED["STRICT"] | GLOBAL_OBJECT
+
+
+def test_a_function_of_the_host_is_not_called_after_the_end(stage: Stage) -> None:
+    heard: list[str] = []
+    enclave = rf.Enclave(
+        language="javascript", max_iterations=10, globals={"effect": heard.append}, allow_functions_in_globals=True
+    )
+    with enclave:
+        result = enclave.run_sync("try { for (let i = 0; i < 20; i++); } catch {}\neffect('x')")
+    assert result.error is not None
+    assert (result.error.code, heard) == ("MAX_ITERATIONS", [])
+
+
+@pytest.mark.parametrize(
+    "tampering",
+    [
+        "Error.stackTraceLimit = 0;",
+        "Object.defineProperty(Error.prototype, 'stack', { get() { return '(<input>:77:7)'; } });",
+        "Object.defineProperty(Array.prototype, '0', { set() {}, configurable: true });",
+        "try { Error.prepareStackTrace = (error, frames) => frames; } catch {}",
+    ],
+)
+def test_what_a_script_does_to_stacks_and_lists_moves_no_call(tampering: str) -> None:
+    async def echo(name: str, args: object) -> object:
+        return args
+
+    with rf.Enclave(language="javascript", tool_handler=echo, timeout=5) as enclave:
+        result = enclave.run_sync(f"{tampering}\nconst said = await callTool('echo', {{ n: 1 }});\nreturn said.n")
+    assert (result.error, result.value, [call.line for call in result.calls]) == (None, 1, [2])
+
+
+def test_no_formatter_is_handed_the_functions_on_a_stack(stage: Stage) -> None:
+    source = (
+        "try { Error.prepareStackTrace = (error, frames) => frames } catch {}\n"
+        "let found; new Date({ valueOf() { found = new Error().stack; return 0 } }); return typeof found"
+    )
+    assert stage.script(source, language="javascript", validate=False).value == "string"

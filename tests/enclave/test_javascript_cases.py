@@ -47,3 +47,9 @@ def test_a_script_ends_as_its_case_file_says(case: Case, validate: bool, stage: 
 def test_there_are_enough_cases_to_mean_something() -> None:
     assert len(CASES) >= 300
     assert all(case.expected.keys() & {"value", "code"} for case in CASES)
+
+
+def test_nothing_of_a_refused_source_runs(stage: Stage) -> None:
+    result = stage.script("}); for (;;); (async () => {", language="javascript", validate=False, timeout=5.0)
+    assert result.error is not None
+    assert (result.error.code, result.stats.duration < 3) == ("VALIDATION_ERROR", True)

@@ -87,6 +87,21 @@ def test_closures_over_loop_variables_stay_their_own() -> None:
     assert value(source, counted="all") == [0, 1, 2]
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "let s = 0; for (const x of [1, 2]) s += x // add\ns",
+        "let s = 0; if (s === 0) for (const x of [1, 2]) s += x // add\nelse s = 9\ns",
+        "let s = 0; for (const x of [1]) for (const y of [3]) s += y // add\n// more\ns",
+        "let s = 0; do s++ /* one */\nwhile (s < 3) // until\ns",
+        "let s = 0; switch (1) { case 1: for (const x of [3]) s += x // c\ndefault: s++ }\ns - 1",
+        "let s = 0; a: for (const x of [3]) s += x /* c */ /* d */\ns",
+    ],
+)
+def test_a_comment_behind_a_body_stays_behind_it(source: str) -> None:
+    assert value(source, counted="all") == 3
+
+
 STATEMENTS = st.recursive(
     st.sampled_from(["n++;", "n += 2;", "if (n % 7 === 0) { n += 3; }", "try { n++; } finally { n++; }", ";"]),
     lambda inner: st.one_of(

@@ -24,7 +24,7 @@ def callee(text: str, line: int, column: int, parser: Parser) -> str | None:
         line: 1-based.
         column: 1-based, in characters: of a method's name, or of what `new` is about.
     """
-    lines = text.splitlines()
+    lines = text.split("\n")  # as the engine counts
     if not 0 < line <= len(lines):
         return None
     at = (line - 1, len(lines[line - 1][: column - 1].encode()))

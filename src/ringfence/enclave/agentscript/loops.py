@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ringfence.enclave.agentscript.syntax import Script
 
 LOOPS: Final = frozenset({"for_statement", "for_in_statement", "while_statement", "do_statement"})
+_COMMENTS: Final = frozenset({"comment", "html_comment"})
 _ALWAYS: Final = frozenset({"true", "number"})
 
 
@@ -39,8 +40,8 @@ def count(script: Script, hidden: str, *, turns: int, endless: bool) -> list[tup
             edits.append((body.start_byte + 1, -1_000_000, take))
         else:
             edits.append((body.start_byte, depth, f"{{{take}"))
-            edits.append((body.end_byte, -depth, "}"))
-        edits.append((outer.end_byte, -depth, "}"))
+            edits.append((_end(body), -depth, "}"))
+        edits.append((_end(outer), -depth, "}"))
     return edits
 
 
@@ -58,6 +59,16 @@ def _loops(root: Node) -> Iterator[tuple[Node, Node, int]]:
             while first > 0 and path[first - 1].type == "labeled_statement":
                 first -= 1
             yield node, path[first], depth
+
+
+def _end(statement: Node) -> int:
+    """Where a statement's own text ends: one without a semicolon has a comment behind it as its last part."""
+    node: Node | None = statement
+    end = statement.end_byte
+    while node is not None:
+        end = node.end_byte
+        node = next((child for child in reversed(node.children) if child.type not in _COMMENTS), None)
+    return end
 
 
 def is_endless(loop: Node) -> bool:

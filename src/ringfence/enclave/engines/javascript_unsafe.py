@@ -305,11 +305,14 @@ class _Run:
         if found.code != "SYNTAX":
             return found
         head = "async () => {'use strict';"
+        ours = source.count("\n") + 3  # the line of a sign that no script has, so that nothing of this text ever runs
         try:
-            self._machine.context.eval(f"({head}{source}\n}})")
+            self._machine.context.eval(f"({head}{source}\n}})\n@")
         except self._machine.engine.JSException as error:
             said = _syntax(str(error), len(head) + 1)
             last = source.rstrip().count("\n") + 1
+            if said.line >= ours:
+                return found
             return said if said.line <= last else _unclosed(found, last)
         return found
 

@@ -9,7 +9,7 @@
 const MAX_NAME = 256;
 const MAX_FAULT = 300;
 
-const outbox = [];
+const outbox = setPrototypeOf([], null); // so that no setter of a script's can stand in its places
 const waiting = new MapC(); // id to the call that waits for this answer
 let lastId = 0;
 let sequence = 0;
@@ -111,7 +111,7 @@ function scriptLines(stack) {
 
 // the line of the script that runs, 0 for none
 function lineNow() {
-  const place = placeIn(new ErrorC("").stack);
+  const place = placeIn(errorStack(new ErrorC("")));
   return place === null ? 0 : +place[1];
 }
 
@@ -126,6 +126,7 @@ function requestTool(name, args, options) {
     throw new TypeErrorC("callTool: options must be an object, such as { throwOnError: false }");
   }
   if (refusal !== null) return rejected(afterwards(name));
+  if (isOver()) return rejected(new ErrorC("the run has already ended"));
   const throws = options === undefined || options === null || options.throwOnError !== false;
   const tail = name.length > MAX_NAME ? fault(`a tool's name has at most ${MAX_NAME} characters`) : argumentsOf(args);
   const label = stringify(stringToWellFormed(stringSlice(name, 0, MAX_NAME)));
@@ -187,6 +188,7 @@ function fault(reason) {
 
 function callFunction(id, name, args) {
   if (refusal !== null) throw afterwards(name);
+  if (isOver()) throw new ErrorC("the run has already ended");
   let answer = null;
   let place = null;
   const settle = (given, stack) => {
@@ -200,6 +202,7 @@ function callFunction(id, name, args) {
 
 function awaitFunction(id, name, args) {
   if (refusal !== null) return rejected(afterwards(name));
+  if (isOver()) return rejected(new ErrorC("the run has already ended"));
   return post(`"t":"global","function":${id}`, encoded([args, {}], "[0]["), functionReturned);
 }
 
@@ -213,7 +216,7 @@ function functionReturned(answer, stack) {
 // Queue a call. Its promise is settled with what `finish` makes of the answer.
 function post(head, tail, finish) {
   const id = ++lastId;
-  const stack = new ErrorC("").stack;
+  const stack = errorStack(new ErrorC(""));
   const place = placeIn(stack);
   const line = place === null ? "0" : place[1]; // no pattern, which would ask the script's idea of iteration
   const column = place === null ? "0" : place[2];

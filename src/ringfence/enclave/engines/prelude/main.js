@@ -119,6 +119,11 @@ function drain() {
 
 // The end
 
+// Whether the run has ended in the guest's own eyes: nothing that a script still does may reach the host
+function isOver() {
+  return end !== null;
+}
+
 function finish(kind, name, message, line, more) {
   if (end !== null) return;
   end = stringify({

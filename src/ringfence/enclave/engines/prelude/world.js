@@ -8,6 +8,7 @@
 
 const COARSE = 10; // parts of a millisecond that a script can tell apart
 const MAX_RANDOM_BYTES = 65536;
+const STACK_FRAMES = 10; // of the engine, whatever a script sets
 
 const engineNow = performance.now; // needs no `this`
 let isFrozen = false;
@@ -179,6 +180,14 @@ function lockDynamicCode(onViolation) {
   }
 }
 
+// Stacks are text, of the engine's own making: a formatter would be handed the functions on them, ours among them
+function fixStacks() {
+  const fixed = (get) => ({ __proto__: null, get, set() {}, enumerable: false, configurable: false });
+  defineProperty(ErrorC, "prepareStackTrace", fixed(() => undefined));
+  defineProperty(ErrorC, "stackTraceLimit", fixed(() => STACK_FRAMES));
+}
+
+fixStacks();
 installClock();
 installRandomness();
 removeForeign();
